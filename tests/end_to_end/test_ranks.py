@@ -201,7 +201,7 @@ def test_a_rank_that_is_held_up_elsewhere_is_the_place(tmp_path: Path) -> None:
     launcher(tmp_path, {"0": 1, "1": -15})
     (finding,) = found(tmp_path, "PM807").findings
     assert (finding.where.line, finding.where.rank) == (33, 1)
-    assert "rank 1 is held up outside" in finding.why
+    assert "rank 1 is blocked outside" in finding.why
 
 
 def test_a_rank_that_hangs_until_its_launcher_kills_it_is_not_called_killed(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_whole_family_that_saw_too_little_leaves_the_verdict_open(tmp_path: Pa
     (tmp_path / "one").mkdir()
     alone = diagnosed(tmp_path / "one", rules=(clear("PM100"), hasty("PM200")))
     assert alone.verdict == "inconclusive"
-    assert alone.reason == "no rule on optimisation could look: only 10 steps; 60 are needed"
+    assert alone.reason == "no rule on optimisation saw enough: only 10 steps; 60 are needed"
     (tmp_path / "two").mkdir()
     beside = diagnosed(tmp_path / "two", rules=(clear("PM100"), clear("PM201"), hasty("PM200")))
     assert (beside.verdict, beside.reason) == ("healthy", "")

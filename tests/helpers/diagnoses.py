@@ -14,8 +14,8 @@ SOFTMAX = Finding(
     name="softmax-before-cross-entropy",
     severity="error",
     confidence=0.99,
-    what="F.cross_entropy got probabilities: 32 of 32 rows sum to 1.000",
-    why="cross-entropy applies log-softmax itself; the loss can't fall below 1.46 here",
+    what="F.cross_entropy received probabilities: 32 of 32 rows sum to 1.000",
+    why="cross-entropy applies log-softmax itself; the loss cannot fall below 1.46 here",
     remedy="return the Linear output of net.head without softmax",
     where=Where(file="train.py", line=41, function="train", module="net.head (Softmax)", step=0),
     evidence=(

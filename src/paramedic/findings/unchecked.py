@@ -19,7 +19,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^only [\d,]+ steps?;? .*?([\d,]+) are needed", "run it for {0} steps"),
         (r"^only [\d,]+ (steps?|samples)\b", "run it for longer"),
         (r"--budget 0|\bnot sampled\b|\bsteps were sampled\b", "run it for longer, with --budget at its default"),
-        (r"memory was not polled|before memory was looked at|were timed\b|was timed\b", "run it for longer"),
+        (r"memory was not polled|before memory was polled|were timed\b|was timed\b", "run it for longer"),
         (r"^(fewer than|too few|not enough|too short)\b(?!.*(token ids|samples in one|class))", "run it for longer"),
         (r"^the run has not ended|ended early|stopped early", "let it run to its end"),
     )

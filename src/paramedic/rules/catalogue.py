@@ -32,7 +32,7 @@ def all_rules() -> tuple[Rule, ...]:
     rules = {rule.code: rule for rule in _own_rules()}
     for rule in _foreign_rules():
         if rule.code in rules or rule.code.startswith("PM"):
-            voice.say(f"paramedic: the rule {rule.code} in {rule.file} is left out: its code is not free.")
+            voice.say(f"paramedic: the rule {rule.code} in {rule.file} is skipped: its code is already taken.")
             continue
         rules[rule.code] = rule
     return tuple(rules[code] for code in sorted(rules))
@@ -82,13 +82,13 @@ def _foreign_rules() -> Iterable[Rule]:
             found = [loaded] if isinstance(loaded, Rule) else _rules_in(loaded)
         except (Exception, SystemExit) as error:  # another package's fault: it must not keep anyone from training
             package, why = entry.dist.name if entry.dist else entry.name, message_of(error).partition("\n")[0]
-            voice.say(f"paramedic: the rules of {package} are left out: {type(error).__name__}: {why}")
+            voice.say(f"paramedic: the rules of {package} are skipped: {type(error).__name__}: {why}")
             continue
         yield from found
 
 
 def _rules_in(module: object) -> list[Rule]:
-    """A file may hold `in_data(audit)` beside its rule: the same illness, looked for in the data alone."""
+    """A file may define `in_data(audit)` next to its rule: the same fault, found in the data alone."""
     found = [value for value in vars(module).values() if isinstance(value, Rule)]
     own = [rule for rule in found if rule.check.__module__ == getattr(module, "__name__", None)]
     in_data = getattr(module, "in_data", None)

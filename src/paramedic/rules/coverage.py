@@ -1,9 +1,8 @@
 """What a run must have shown before "nothing found" means anything, and what it could not show.
 
-A rule says itself what it needs and what must have been covered. What it reads beyond that the record notes while the
-rule is asked: what stands behind such facts is said by the decorators of the probes, and for what sources state
-themselves in `record/sources.py`. A rule that read facts of which some may be missing has not looked, and must not be
-called clear.
+A rule declares what it needs and what must have been covered. The record notes what else the rule reads: the decorators
+of the probes say which probe states such facts, and `record/sources.py` says it for facts that sources state
+themselves. A rule that read facts of which some may be missing has not looked, and must not be called clear.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ ENOUGH = 5  # examined steps after which a program may be compiled: its calls ha
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """So many optimizer steps were taken."""
+    """This many optimizer steps were taken."""
 
     fewest: int | str  # or the rule's option that says how many
 
@@ -39,7 +38,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """Of so many steps every call was looked at."""
+    """In this many steps every call was examined."""
 
     fewest: int
 
@@ -68,7 +67,7 @@ def unseen(run: Run) -> dict[str, str]:
 
 
 def not_looked(run: Run) -> str | None:
-    """Why what was read of this run, and of the ranks beside it, is not all there is, if so."""
+    """Why what was read of this run, and of the other ranks, may be incomplete, if so."""
     for member in run.ranks:
         read = set(member.read)
         missing = unseen(member)

@@ -39,7 +39,7 @@ class Curve:
 
     @property
     def usual(self) -> float:
-        """The most that a single step of the second half reaches by the noise of batches alone."""
+        """The most that a single step of the second half reaches through batch noise alone."""
         late = self.values[len(self.values) // 2 :]
         return mean(late) + 6 * math.sqrt(_variance(late))
 
@@ -59,7 +59,7 @@ class Curve:
 
     @property
     def improvement(self) -> float:
-        """How much of the first value is gone in the end; the better of the first value and the first tenth counts."""
+        """How much of the first value is gone at the end; the better of the first value and the first tenth counts."""
         first = max(self.start, mean(self.values[:3]))
         return (first - self.end) / abs(first) if first else 0.0
 
@@ -71,7 +71,7 @@ class Curve:
 
     @property
     def doubt(self) -> float:
-        """The standard error of the difference between the two halves: what the noise of batches hides."""
+        """The standard error of the difference between the two halves: what batch noise can hide."""
         half = len(self.values) // 2
         first, second = self.values[:half], self.values[half:]
         return math.sqrt(_variance(first) / len(first) + _variance(second) / len(second))
@@ -108,8 +108,10 @@ def loss_curves(run: Run) -> list[Curve]:
 
 
 def _last_phase(run: Run, curve: Curve) -> Curve:
-    """The part of a curve since an optimizer with other parameters began: what it trains is another task, or another
-    model, whose loss begins anew."""
+    """The part of a curve since an optimizer with other parameters started.
+
+    What it trains is another task or another model, whose loss starts over.
+    """
     held: set[str] = set()
     begins = 0
     for optimizer in sorted(run.facts(Optimizer), key=lambda o: o.step):

@@ -1,4 +1,4 @@
-"""How the processes of a run ended, and which one failed first: the others only lost their partner."""
+"""How the processes of a run ended, and which one failed first: the others failed because of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_THE_LAUNCHER = -getattr(signal, "SIGTERM", 15)
 
 
 class End(NamedTuple):
-    """The bad end of one process."""
+    """The failure of one process."""
 
     run: Run
     how: str  # in words: "ended with ValueError at train.py:31"
@@ -37,7 +37,7 @@ class End(NamedTuple):
 
 
 def bad_ends(runs: Sequence[Run]) -> list[End]:
-    """The ranks of a run that did not come to their end, causes first."""
+    """The ranks of a run that did not finish, causes first."""
     codes = _exit_codes(runs)
     ends = [end for run in runs if len(run.ranks) > 1 or run.meta.get("world_size", 1) > 1 if (end := _end(run, codes))]
     return sorted(ends, key=lambda end: (end.follows, end.time))
@@ -70,7 +70,7 @@ def _end(run: Run, codes: dict[int, int] | None) -> End | None:
         name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
         return End(run, f"was killed by {name}{at}", last_time(run), code == _BY_THE_LAUNCHER, name)
     if code is not None and code > 0:
-        return End(run, f"left with exit code {code}", last_time(run), follows=False)
+        return End(run, f"exited with code {code}", last_time(run), follows=False)
     if "seconds" not in run.meta:
         place = standing(run)
         if place.where.line is not None:  # it stood still, and somebody put an end to it
@@ -78,7 +78,7 @@ def _end(run: Run, codes: dict[int, int] | None) -> End | None:
             return End(run, f"hung at {hung} until it was killed", last_time(run), follows=True)
         if stood is not None:
             return End(run, f"was ended by SIGTERM{at}", last_time(run), follows=True)
-        return End(run, "was killed, or left by os._exit()", last_time(run), follows=bool(codes))
+        return End(run, "was killed, or exited with os._exit()", last_time(run), follows=bool(codes))
     return None
 
 
@@ -87,7 +87,7 @@ def _raised(ended: Ended) -> str:
 
 
 def _exit_codes(runs: Sequence[Run]) -> dict[int, int] | None:
-    """Of ranks, as far as their launcher told; None where the run as a whole ended well, or is under way."""
+    """Exit codes of ranks, if their launcher reported them; None if the run ended well, or is still running."""
     launchers = [run for run in runs if run.meta.get("exit_code")]
     if not launchers:
         return None

@@ -1,4 +1,4 @@
-"""Losses of evaluations, beside the training step they were made at."""
+"""Losses of evaluations, with the training step at which they were computed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the experiments of `paramedic diagnose` say together; see lab/ for how they are made.
+"""What the experiments of `paramedic diagnose` show together; see lab/ for how they are run.
 
-The most telling comparison is with permuted labels: there a model can learn how often each target occurs and nothing
-else, in the script's own loss. A run that ends no better has learnt nothing from its inputs.
+The most telling comparison is with permuted labels: there a model can learn only how often each target occurs, in the
+script's own loss. A run that ends no better has learnt nothing from its inputs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/c
 
 
 class Tried:
-    """One experiment, as the record knows it."""
+    """One experiment, from the record."""
 
     def __init__(self, data: Trial) -> None:
         self.name: str = data.name
@@ -52,7 +52,7 @@ class Tried:
         self.noted: Mapping[str, Any] = data.noted or {}
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
-        """Whether it ends clearly lower, beyond what the noise of batches explains."""
+        """Whether it ends clearly lower, beyond batch noise."""
         margin = max(by * max(abs(other.last), 1e-12), 3 * self.noise_against(other))
         return self.finite and (not other.finite or self.last < other.last - margin)
 
@@ -76,7 +76,7 @@ class Tried:
 
     @property
     def bottomless(self) -> bool:
-        """A loss that falls and falls below zero."""
+        """A loss that keeps falling below zero."""
         return self.first < 0 and self.last < 20 * self.first
 
     def evidence(self, limit: str = "") -> Evidence:
@@ -98,17 +98,17 @@ class Lab:
         if self.base.data.losses > 1:
             raise Abstain("several losses are trained together or against each other")
         if _hovers(self.base.data.values):
-            raise Abstain("the loss keeps changing its sign, so its value does not tell how well the script learns")
+            raise Abstain("the loss keeps changing its sign, so its value does not show how well the script learns")
 
     def get(self, name: str) -> Tried | None:
-        """An experiment that was made and tells something."""
+        """An experiment that was run and is informative."""
         tried = self.tried.get(name)
         if tried is None or not (tried.ran or tried.answer):
             return None
         return None if self._changed_nothing(tried) else tried
 
     def _changed_nothing(self, tried: Tried) -> bool:
-        """Permuted labels that nobody uses, for example: the curve is the baseline's, number by number."""
+        """For example permuted labels that are never used: the curve is identical to the baseline's."""
         if tried.name not in ("permuted-labels", "zeroed-inputs", "twin"):
             return False
         return tried.first == self.base.first and tried.last == self.base.last
@@ -117,7 +117,7 @@ class Lab:
     def control(self) -> Tried | None:
         """What is learnt without any information in the inputs.
 
-        Empty inputs are the second choice: where the input is the target as well, they are easier than real ones.
+        Empty inputs are the second choice: if the input is also the target, they are easier than real ones.
         """
         permuted, zeroed = self.get("permuted-labels"), self.get("zeroed-inputs")
         if permuted is not None and permuted.finite:
@@ -128,13 +128,13 @@ class Lab:
 
     @property
     def without_target(self) -> bool:
-        """Whether inputs are compared with each other alone, as in triplets: empty ones are then all the same."""
+        """Whether inputs are compared only with each other, as in triplets: empty ones are then all the same."""
         noted = self.base.noted
         return noted.get("targets") == 0 and not noted["drawn_again"]
 
     @cached_property
     def guessing(self) -> float:
-        """The loss of a model that knows only how often each target occurs; the lowest of what is known of it."""
+        """The loss of a model that knows only how often each target occurs; the lowest known estimate."""
         if self.control is None:
             return self.base.first
         known = [self.control.last, self.prior]
@@ -176,12 +176,12 @@ class Lab:
 
     @property
     def lags(self) -> bool:
-        """Whether simple models know far more about samples that they have not seen than the script's own model."""
+        """Whether simple models do far better on unseen samples than the script's own model."""
         return self._is_behind and (self.base.data.status == "ended" or "longer" in self.tried)
 
     @property
     def on_a_par(self) -> bool:
-        """Whether the inputs tell little, and the script's model knows as much of it as simple models do."""
+        """Whether the inputs carry little information, and the script's model finds as much as simple models do."""
         known, simple = self.skill, self.simple_skill
         return known is not None and simple is not None and 0.02 < simple < 0.35 and known > 0.7 * simple
 
@@ -194,7 +194,7 @@ class Lab:
 
     @cached_property
     def skill(self) -> float | None:
-        """The share of the loss of guessing that the script's model gets rid of, on samples that were held out."""
+        """The share by which the script's model lowers the guessing loss on held-out samples."""
         held = self.get("held-out")
         curves = loss_curves(self.run)
         if held is None or held.exam is None or self.control is None or self.guessing <= 0:
@@ -208,14 +208,14 @@ class Lab:
 
     @cached_property
     def simple_skill(self) -> float | None:
-        """The same of the best simple model, by cross-validation."""
+        """The same for the best simple model, by cross-validation."""
         answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
         skills = [model.get("skill") for model in answer.get("models", {}).values()]
         return max((skill for skill in skills if skill is not None), default=None)
 
     @cached_property
     def rebuilt(self) -> tuple[str, int] | None:
-        """The line at which optimizers of one model after the other are built, and how many."""
+        """The line that builds optimizers for one model after another, and how many."""
         lines = Counter(event.line for event in self.run.facts(Optimizer))
         (line, times), *_ = lines.most_common(1) or [("", 0)]
         return (line, times) if times >= OFTEN and len(self.run.facts(Model)) >= OFTEN else None
@@ -232,7 +232,7 @@ class Lab:
 
     @property
     def needs_time(self) -> bool:
-        """Whether the script was stopped early, and nobody knows what it would have done."""
+        """Whether the script was stopped early, so that its outcome is unknown."""
         if self.base.data.status != "stopped" or "longer" in self.tried:
             return False
         return self.trouble == "flat" or self._is_behind
@@ -241,7 +241,7 @@ class Lab:
 
     @cached_property
     def learns_one_batch(self) -> bool | None:
-        """None: cannot be told."""
+        """None: unknown."""
         tried = self.get("one-batch")
         if tried is None or tried.steps < 50 or self.guessing <= 0:
             return None
@@ -268,9 +268,9 @@ class Lab:
 
     @cached_property
     def alike(self) -> tuple[int, int] | None:
-        """How many samples were kept and how few inputs differ, where equal inputs have all kinds of targets.
+        """How many samples were kept and how few inputs differ, if equal inputs have different targets.
 
-        A loss that falls is no excuse where all inputs are the same, or are texts of one word that differ in length.
+        A falling loss does not matter if all inputs are the same, or are texts of one word that differ in length.
         """
         answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
         kept, different = answer.get("kept", 0), answer.get("different_inputs", 0)
@@ -295,7 +295,7 @@ class Lab:
         return "strong" if strongest["z"] > 6 and strongest["strength"] > 0.35 else "some"
 
     def useful_factor(self, sweep: Tried) -> float | None:
-        """Of a range test: the factor of the learning rate at which the loss falls fastest, if it falls at all."""
+        """The learning-rate factor of a range test at which the loss falls fastest, if it falls at all."""
         values = smooth(sweep.data.values)
         low, high = SWEEP
         if len(values) < 20 or min(values) > 0.8 * min(self.guessing, sweep.first):
@@ -323,7 +323,7 @@ class Lab:
 
 
 def _takes_its_time(lab: Lab) -> bool:
-    """Whether more steps are enough. Samples that are seen so often may be memorised: unseen ones decide."""
+    """Whether more steps are enough. Samples seen that often may be memorised: unseen ones decide."""
     longer = lab.get("longer")
     if longer is None:
         return False
@@ -345,5 +345,5 @@ def smooth(values: Sequence[float]) -> list[float]:
 
 
 def at(event: Fact | None) -> Where:
-    """The place of a fact, where there is one."""
+    """The place of a fact, if there is one."""
     return event.where if event is not None else Where()

@@ -1,4 +1,4 @@
-"""Memory over the steps of a run: does it grow for good, and how fast?"""
+"""Memory over the steps of a run: does it keep growing, and how fast?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Points = list[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """The second half of a series that goes on growing."""
+    """The second half of a series that keeps growing."""
 
     per_step: float  # bytes
     first: float  # bytes at the beginning of the fit
@@ -36,7 +36,7 @@ class Growth:
 
 
 def growth(points: Points) -> Growth | None:
-    """How the series grows, or None when it is level, levels off or only wanders."""
+    """How the series grows, or None if it is level, levels off or only fluctuates."""
     if not is_enough(points):
         return None
     points = _per_step(points)
@@ -61,13 +61,13 @@ def growth(points: Points) -> Growth | None:
 
 
 def is_enough(points: Points) -> bool:
-    """Whether the steps at which memory was looked at can show growth at all."""
+    """Whether the steps at which memory was measured can show growth at all."""
     steps = [step for step, _ in _per_step(points)]
     return len(steps) >= FEWEST_POINTS and sum(2 * step >= steps[0] + steps[-1] for step in steps) > FEWEST_POINTS // 2
 
 
 def _per_step(points: Points) -> Points:
-    """One value per step, the least: what comes and goes within a step is no growth."""
+    """One value per step, the lowest: what comes and goes within a step is not growth."""
     least: dict[int, float] = {}
     end = points[-1][0] if points else 0
     for step, value in points:

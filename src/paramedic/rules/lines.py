@@ -1,6 +1,6 @@
 """From the line on which a fault shows to the line that must be edited: facts joined with the user's source.
 
-Every function gives None, or nothing, where the source does not say; the rule then stays with the line of its fact.
+Every function returns None, or nothing, if the source does not show it; the rule then keeps its fact's line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paramedic.static.program import arguments_at, calls_at, own_nodes, program,
 def argument_history(
     run: Run, where: Where, names: Collection[str], position: int = 0, keyword: str = ""
 ) -> list[Link]:
-    """What made an argument of a call on this line, nearest first. Names are those of the functions called."""
+    """What computed an argument of a call on this line, nearest first. Names are those of the functions called."""
     code = program(run)
     scope = code.scope(where.file, where.line)
     given = arguments_at(code, where, names, position, keyword)
@@ -33,7 +33,7 @@ def argument_history(
 
 
 def target_history(run: Run, call: Fact, function: str) -> list[Link]:
-    """What made the second argument of a loss: of the function by its name, else of the widest call on the line."""
+    """What computed the second argument of a loss: of the named function, else of the widest call on the line."""
     named = argument_history(run, call.where, [function], 1)
     code = program(run)
     scope = code.scope(call.where.file, call.where.line)
@@ -44,7 +44,7 @@ def target_history(run: Run, call: Fact, function: str) -> list[Link]:
 
 
 def loop_history(run: Run, where: Where, path: Path) -> list[Link]:
-    """What made a part of the batches of a `for` loop on this line."""
+    """What computed a part of the batches of a `for` loop on this line."""
     code = program(run)
     scope = code.scope(where.file, where.line)
     head = statement_at(scope, where.line) if scope is not None and where.line is not None else None
@@ -52,7 +52,7 @@ def loop_history(run: Run, where: Where, path: Path) -> list[Link]:
 
 
 def model_input_history(run: Run, where: Where, position: int = 0) -> list[Link]:
-    """What made the input of the module of a fact, from the line that calls it or a module around it."""
+    """What computed the input of a fact's module, from the line that calls it or a module around it."""
     return argument_history(run, where, [part for part in (where.module or "").split(".") if part], position)
 
 
@@ -62,7 +62,7 @@ def first_link(links: list[Link], is_it: Callable[[ast.AST], bool]) -> Link | No
 
 
 def outermost(link: Link) -> Link:
-    """From inside of helper functions out to the line that calls them, up to the function that gives the samples."""
+    """From inside helper functions out to the line that calls them, up to the function that returns the samples."""
     while link.user is not None and link.user.scope != link.scope and link.user.scope.function is not None:
         link = link.user
     return link
@@ -99,7 +99,7 @@ def layers(parameters: Iterable[str]) -> set[str]:
 
 
 def with_gradients(link: Link) -> bool:
-    """Whether the value goes on to where gradients are on: not to an evaluation."""
+    """Whether the value is used where gradients are enabled, not in an evaluation."""
     user: Link | None = link
     while user is not None:
         if without_gradients(user.scope, user.line):
@@ -109,7 +109,7 @@ def with_gradients(link: Link) -> bool:
 
 
 def put_together(links: list[Link]) -> Link | None:
-    """The statement that makes one value of several, or of nothing in sight: before it there is no such value."""
+    """The statement that computes a value from several, or from nothing visible: before it there is no such value."""
     readers = [link.user for link in links]
     for link in links:
         if link.kind != "given" and readers.count(link) != 1:
@@ -124,7 +124,7 @@ def in_common(one: list[Link], other: list[Link]) -> list[Link]:
 
 
 def common(one: list[Link], other: list[Link]) -> Link | None:
-    """The last statement that two values have both gone through, best one that takes something apart."""
+    """The last statement that two values have both gone through, preferably one that splits something."""
     shared = in_common(one, other)
     statements = [(link, statement_at(link.scope, link.line)) for link in shared]
     parting = [link for link, s in statements if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple)]
@@ -153,13 +153,13 @@ def edited_at(shown: Where, link: Link | None) -> Places:
 
 
 def chosen_at(call: LossCall) -> Places:
-    """Where a loss was chosen: where its module was built, else where it is called."""
+    """Where a loss was chosen: where its module was built, or else called."""
     if call.built_at is None:
         return Places(where=call.where, also=())
     return Places(where=at(call, call.built_at), also=(call.where,))
 
 
 def input_assembled(run: Run) -> Link | None:
-    """Where the input of the model that is trained is put together."""
+    """Where the input of the trained model is assembled."""
     calls = run.facts(TrainForward)
     return put_together(model_input_history(run, calls[0].where)) if calls else None

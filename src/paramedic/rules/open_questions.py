@@ -1,4 +1,4 @@
-"""When "no fault found" is no answer: rules that could not look, and what they might have found."""
+"""When "no fault found" is not an answer: rules that saw too little, and what they might have found."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ SYMPTOMS = ("PM101", "PM207", "PM213")  # a loss that is not finite, or does not
 def open_questions(
     rules: Sequence[Rule], abstained: Sequence[Abstention], answered: Collection[str], *, unexplained: bool
 ) -> str:
-    """Why nobody may say "healthy" although nothing was found, if so. `unexplained`: the losses show that something is
-    wrong."""
+    """Why the run must not be called healthy although nothing was found, if so.
+
+    `unexplained`: the losses show that something is wrong.
+    """
     if blind := [abstention for abstention in abstained if abstention.blind]:
         return could_not_look(blind)
     if unexplained:
@@ -25,7 +27,7 @@ def open_questions(
 
 
 def _might_explain(rules: Sequence[Rule], abstained: Iterable[Abstention]) -> str:
-    """What was seen may have a cause that only rules know which saw too little."""
+    """The symptom may have a cause that only rules that saw too little could name."""
     causes = {rule.code for rule in rules if any(symptom.startswith(rule.causes) for symptom in SYMPTOMS)}
     might = [abstention for abstention in abstained if abstention.code in causes and saw_too_little(abstention)]
     if not might:
@@ -36,8 +38,8 @@ def _might_explain(rules: Sequence[Rule], abstained: Iterable[Abstention]) -> st
 
 
 def _families(abstained: Iterable[Abstention], answered: Collection[str]) -> Iterable[str]:
-    """A whole family of illnesses that nobody could look for."""
+    """A whole family of faults that no rule could check."""
     for prefix, name in FAMILIES.items():
         little = [each for each in abstained if each.code.startswith(prefix) and saw_too_little(each)]
         if little and not any(code.startswith(prefix) for code in answered):
-            yield f"no rule on {name} could look: {little[0].reason}"
+            yield f"no rule on {name} saw enough: {little[0].reason}"

@@ -21,7 +21,7 @@ Word = Literal["learning", "stuck", "diverged", "collapsed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of the only loss of a run."""
+    """The outcome of the only loss of a run."""
 
     curve: Curve
     prior: float | None  # the loss of a model that knows only the targets' distribution
@@ -37,7 +37,7 @@ class Outcome:
             return f"the loss grew from {first} to {self.curve.highest:.3g}"
         if self.word == "collapsed":
             return f"the loss jumped from {first} to {self.curve.highest:.3g} and ended at {last}"
-        guess = f", and guessing gives {self.prior:.3g}" if self.prior is not None else ""
+        guess = f"; guessing gives {self.prior:.3g}" if self.prior is not None else ""
         return f"the loss went from {first} to {last}{guess}"
 
 
@@ -45,12 +45,12 @@ def outcome(run: Run) -> Outcome:
     """The run's outcome; abstains when its loss cannot be judged."""
     curves = loss_curves(run)
     if not curves:
-        raise Abstain("the loss is not a single number")
+        raise Abstain("the loss is not a scalar")
     if len(curves) > 1:
         raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if curve.task is None:
-        raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
+        raise Abstain("the value of this loss means nothing by itself: it is a sum of terms, or hand-written")
     if len(curve.values) < FEWEST and not curve.broke:
         raise Abstain(f"only {len(curve.values)} steps; {FEWEST} are needed to judge the curve")
     prior = guess(run, curve)
@@ -72,14 +72,13 @@ def _word(curve: Curve, prior: float | None) -> Word:
 
 
 def _ends_high(curve: Curve, reference: float) -> bool:
-    """Far above where it began, and not because most of the first losses were zero, as those of an agent may be."""
+    """Far above its start, and not because most of the first losses were zero, as they may be for an agent."""
     early = max(curve.values[: max(3, len(curve.values) // 10)])
     return curve.end >= 10 * reference and curve.end > 0.1 * early
 
 
 def learnt(judged: Outcome) -> bool | None:
-    """Whether the loss ended reliably below what guessing gives; None where the noise of batches hides what little
-    there may be to learn."""
+    """Whether the loss ended reliably below guessing; None if batch noise hides what little there may be to learn."""
     if judged.word != "stuck" or judged.prior is None:
         return not judged.bad
     last = judged.curve.values[-max(3, len(judged.curve.values) // 5) :]
@@ -90,7 +89,7 @@ def learnt(judged: Outcome) -> bool | None:
 
 
 def setback(curve: Curve) -> tuple[int, float] | None:
-    """The step and loss of the best stretch, if half of what had been learnt by then is lost in the end."""
+    """The step and loss of the best stretch, if half of what had been learnt by then is lost at the end."""
     width = max(3, len(curve.values) // 5)
     starts = range(0, len(curve.values) - width + 1, max(1, width // 4))
     best, begin = min((mean(curve.values[i : i + width]), i) for i in starts)
@@ -119,7 +118,7 @@ def guess(run: Run, curve: Curve) -> float | None:
 
 
 def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | None:
-    """The outputs grew out of all proportion while still finite, and then the loss broke: (step, before, after)."""
+    """The outputs grew enormously while still finite, and then the loss became non-finite: (step, before, after)."""
     losses = list(run.curves("loss").values())
     broken = [step for series in losses for step, value in series if not math.isfinite(value)]
     if len(losses) != 1 or not broken:
@@ -156,7 +155,7 @@ def pushes(run: Run) -> list[tuple[int, float]]:
 
 
 def _started(run: Run) -> set[str]:
-    """The matrices that began with ordinary weights: one that starts at zero is changed by more than all it has."""
+    """The matrices that started with ordinary weights: relative to one that starts at zero, any change is huge."""
     found: set[str] = set()
     first = run.samples("weight")[0].summaries if run.samples("weight") else {}
     for model in run.facts(Model):

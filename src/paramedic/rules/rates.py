@@ -54,7 +54,7 @@ def _lab(run: Run) -> Lab | None:
 
 
 def warming_up(run: Run) -> bool:
-    """Whether the rate was still rising: then a low one is the plan."""
+    """Whether the rate was still rising: then a low one is intended."""
     return any(len(rates) > 1 and rates[-1][1] > 1.5 * rates[0][1] for rates in run.curves("lr").values())
 
 
@@ -66,10 +66,10 @@ def _finding(lab: Lab, tried: Tried, factor: float) -> Finding:
     shown = f"{rate:g} is {way}: " if rate else ""
     end = tried.lowest if "range" in tried.name else tried.last
     return Finding(
-        what=f"with {times} of the learning rate the loss comes down to {end:.3g}; with yours it ends at "
-        + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
-        why=f"{shown}nothing else was changed, and guessing gives {lab.guessing:.3g}",
-        remedy=f"lr={rate * factor:.3g}, and then {other} still if it helps" if rate else f"a {other} learning rate",
+        what=f"with {times} of the learning rate the loss falls to {end:.3g}; with yours it ends at "
+        + (f"{lab.base.last:.3g}" if lab.base.finite else "a non-finite value"),
+        why=f"{shown}nothing else was changed; guessing gives {lab.guessing:.3g}",
+        remedy=f"lr={rate * factor:.3g}, then {other} still if that helps" if rate else f"a {other} learning rate",
         where=at(optimizer),
         evidence=(lab.base.evidence(), tried.evidence(), Evidence(name="learning rate", value=rate)),
         confidence=0.92,

@@ -1,7 +1,7 @@
-"""What a rule reads, taken from its code: nobody has to declare it, so it cannot become untrue.
+"""What a rule reads, taken from its code: it need not be declared, so it cannot become outdated.
 
-Followed are the functions and classes of the rule's own package and of `paramedic.rules` that the check names, and the
-ones that these name. A kind of fact that is named anywhere on the way counts as read: it may be, in some run.
+Follows the functions and classes of the rule's own package and of `paramedic.rules` that the check names, and those
+that these name. A kind of fact named anywhere along the way counts as read: it may be, in some run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def reads(check: Callable[..., Any]) -> frozenset[str]:
 
 
 def _package(check: Callable[..., Any]) -> str:
-    """Where helpers of a rule may live that is not one of ours."""
+    """Where helpers of a third-party rule may be defined."""
     top = check.__module__.partition(".")[0]
     return "paramedic.rules" if top == "paramedic" else top
 

@@ -1,4 +1,4 @@
-"""Evaluations that one change of their inputs puts right, as the same batch showed when it was asked again."""
+"""Evaluations that one change of their inputs fixes, shown by re-running the same batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEVIATIONS = 5.0  # that the gain must be beyond chance
 
 
 class Repair(NamedTuple):
-    """The change, and the shares of right answers without and with it."""
+    """The change, and the shares of correct predictions without and with it."""
 
     event: EvaluationAsked
     change: str
@@ -25,7 +25,7 @@ class Repair(NamedTuple):
 
 
 def repaired_by(run: Run, changes: Collection[str]) -> Iterator[Repair]:
-    """Evaluations that one of these changes puts right each time they were asked, and no other change does."""
+    """Evaluations that one of these changes fixes in every re-run, and no other change does."""
     for events in by_place(run.facts(EvaluationAsked)).values():
         found = [_repair(event) for event in events]
         if all(repair is not None and repair.change in changes for repair in found) and found[0] is not None:

@@ -22,7 +22,7 @@ Check = Callable[..., Iterator[Finding]]
 
 
 class Abstain(Exception):
-    """Raised inside a rule that cannot tell, with the reason a user should read."""
+    """Raised by a rule that cannot tell, with the reason shown to the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How well a script does that learns something: as well as its data allow, or is something in its way?
+"""How well a learning script does: as well as its data allows, or is something in its way?
 
 A loss that falls is not enough. It is compared with simple models on unseen samples, with guessing, with a linear model
 in the script's own loop, and with the metrics that the script itself prints.
@@ -18,19 +18,19 @@ FEWEST_READINGS = 3
 
 
 def demonstrated(lab: Lab) -> str | None:
-    """What shows that the script does what its data allow; None if nothing does."""
+    """What shows that the script does as well as its data allows; None if nothing does."""
     known, simple = lab.skill, lab.simple_skill
     if known is not None and simple is not None and known >= AS_GOOD * simple and known > 0.02:
-        return f"on unseen samples it is rid of {known:.0%} of the loss of guessing, a simple model of {simple:.0%}"
+        return f"on unseen samples its loss is {known:.0%} below guessing, that of a simple model {simple:.0%}"
     held = lab.get("held-out")
     unseen = held.exam if held is not None and held.exam is not None else lab.base.last
     if lab.control is not None and lab.guessing > 0 and max(lab.base.last, unseen) < LITTLE * lab.guessing:
-        return f"it is rid of {1 - max(unseen, lab.base.last) / lab.guessing:.0%} of the loss of guessing"
+        return f"its loss is {1 - max(unseen, lab.base.last) / lab.guessing:.0%} below guessing"
     linear = lab.get("linear-model")
     if linear is not None and linear.finite and lab.control is not None and lab.beats_guessing(lab.base, by=0.0):
         gain, most = lab.guessing - lab.base.last, lab.guessing - linear.last
         if gain >= AS_GOOD * most and not linear.better_than(lab.base, by=0.1):
-            return f"it ends at {lab.base.last:.3g}, and a linear model in its own loop at {linear.last:.3g}"
+            return f"it ends at {lab.base.last:.3g}, a linear model in its own loop at {linear.last:.3g}"
     return None
 
 

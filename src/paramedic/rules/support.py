@@ -1,4 +1,4 @@
-"""Small things that several rules share."""
+"""Helpers shared by several rules."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def at(event: Fact, place: Sequence[object] | None) -> Where:
 
 
 def labels_made_at(run: Run, event: Fact, how: str) -> Where:
-    """Where the labels of an event are made ("shifted", "left_out", "padded"), if its line only starts a loop.
+    """Where the labels of an event are computed ("shifted", "left_out", "padded"), if its line only starts a loop.
 
-    Such a loop takes the optimizer's steps, too, from that very line of the user's.
+    The optimizer's steps then come from that same line.
     """
     place = (event.where.file, event.where.line)
     if all((step.where.file, step.where.line) != place for step in run.facts(Step)):
@@ -83,7 +83,7 @@ class ParameterHistory:
 
 
 def parameter_histories(run: Run) -> list[ParameterHistory]:
-    """The census of all examined steps, parameter by parameter; several rules ask, and a model may have thousands."""
+    """The census of all examined steps, per parameter; several rules use it, and a model may have thousands."""
     known = _histories.get(run)
     if known is None:
         known = _histories[run] = _read_histories(run)
@@ -112,7 +112,7 @@ def _read_histories(run: Run) -> list[ParameterHistory]:
 
 
 def twin_optimizers(run: Run) -> tuple[Optimizer, Optimizer] | None:
-    """Two optimizers of one run that hold the very same parameters: one of them was probably meant for others."""
+    """Two optimizers of one run that hold the same parameters: one was probably meant for others."""
     known: dict[frozenset[str], Optimizer] = {}
     for optimizer in run.facts(Optimizer):
         names = frozenset(name for group in optimizer.groups for name in group.parameters)

@@ -1,4 +1,4 @@
-"""Ranks that train one model: their records, side by side."""
+"""Ranks that train one model, and their records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLLECTIVES = frozenset(
 
 
 def team_of(run: Run) -> list[Run]:
-    """The processes that train one model with this one, by rank. Raises Abstain where there are no others."""
+    """The processes that train one model with this one, by rank. Raises Abstain if there are no others."""
     ranks = [member for member in run.ranks if member.steps]
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
@@ -33,7 +33,7 @@ def team_of(run: Run) -> list[Run]:
         return [member for member in ranks if member.rank in wrapper.members]
     sharding = sharding_of(run)
     if sharding is None or not all(sharding_of(member) for member in ranks):
-        raise Abstain("the ranks do not share one model, as far as can be seen")
+        raise Abstain("the ranks do not seem to share one model")
     return [member for member in ranks if member.rank in sharding.members]
 
 
@@ -87,7 +87,7 @@ def parted(run: Run, member: Run, exchange: Exchange, tolerance: float = 1e-5) -
 def _difference(
     run: Run, member: Run, role: str, exchange: Exchange, copy: str | None, tolerance: float
 ) -> tuple[int, str, float, float] | None:
-    """The first step, of those that both ranks have statistics of, and the tensor: with its norm on both."""
+    """The first step for which both ranks have statistics, and the tensor, with its norm on both."""
     theirs = {sample.step: sample for sample in member.samples(role)}
     root = f"{exchange.name}."
     for sample in run.samples(role):
@@ -121,7 +121,7 @@ class Standing(NamedTuple):
         rank = f"rank {self.run.rank}"
         if self.ended:
             return f"{rank} has ended after {self.run.steps:,} steps"
-        doing = {"": "stands", "backward": "waits in backward()"}.get(self.op, f"waits in {self.op}")
+        doing = {"": "is", "backward": "waits in backward()"}.get(self.op, f"waits in {self.op}")
         return (
             f"{rank} {doing} at {spot(self.where.file or 'an unknown line', self.where.line)} (step {self.where.step})"
         )

@@ -42,15 +42,17 @@ def add_up(windows: Iterable[Time]) -> Times:
 
 
 def times(run: Run) -> Times:
-    """Of the steps that nobody looked at closely, for looking slows them down; of all steps when there are few."""
+    """Of the steps that were not examined, because examining slows them down; of all steps if there are few."""
     windows = run.facts(Time)
     ordinary = add_up(window for window in windows if not window.examined)
     return ordinary if ordinary.steps >= 20 else add_up(windows)
 
 
 def time_shares(run: Run) -> Iterator[TimeShare]:
-    """The parts of an average step, in the order in which they happen. Copies to a device are only known of steps that
-    were examined; of those their share is taken, and what they took is taken from the forward pass."""
+    """The parts of an average step, in the order in which they happen.
+
+    Copies to a device are known only for examined steps: their share is used, and taken out of the forward pass.
+    """
     found = times(run)
     if found.steps < FEWEST or found.seconds <= 0:
         return
@@ -66,7 +68,7 @@ def time_shares(run: Run) -> Iterator[TimeShare]:
 
 
 def latest_times(run: Run, share: float = 0.5) -> Times:
-    """Of the last part of the run: caches are warm by then."""
+    """The last part of the run: caches are warm by then."""
     windows = [window for window in run.facts(Time) if not window.examined]
     total, kept = sum(window.seconds for window in windows), []
     late = 0.0
@@ -79,7 +81,7 @@ def latest_times(run: Run, share: float = 0.5) -> Times:
 
 
 def busiest_line(run: Run, part: str) -> tuple[Where, float] | None:
-    """The line of the script that was most often seen at work in this part of the loop, and its share of the looks."""
+    """The line of the script that was most often running in this part of the loop, and its share of the samples."""
     looks = [event for event in run.facts(LineSample) if event.part == part]
     total = sum(event.count for event in looks)
     if total < 5:

@@ -210,7 +210,7 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
         raise Abstain("the target column was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None:
-        raise Abstain("there are too few samples, or more than one target per sample")
+        raise Abstain("too few samples, or more than one target per sample")
     random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
     if signal.p_value < chance and not random:
         row = broken_from(audit.train, audit.task)

@@ -18,25 +18,25 @@ from paramedic.static.signs import name_of, names_any
 
 @rule("PM805", "bypassed-wrapper", severity="error", needs=[Exchange, TrainForward], causes=["PM801"])
 def check(run: Run) -> Iterator[Finding]:
-    """The model is trained around DistributedDataParallel, so gradients are not averaged.
+    """Training bypasses DistributedDataParallel, so gradients are not averaged.
 
-    `ddp.module(x)`, a method of `ddp.module`, or the model under its old name: the wrapper is bypassed and does not
-    synchronise anything.
+    `ddp.module(x)`, a method of `ddp.module`, or the model under its old name: the wrapper is bypassed and synchronises
+    nothing.
 
     ## Why it hurts
-    Each rank trains a model of its own, on its share of the data. They begin equal and drift apart; the one that is
-    saved in the end has seen a part of the data only. Nothing fails.
+    Each rank trains its own model on its share of the data. They start equal and drift apart; the one that is saved has
+    seen only part of the data. Nothing fails.
 
     ## What to try first
-    Call the wrapper: `loss = criterion(ddp(x), y)`. Move what another method does into `forward`.
+    Call the wrapper: `loss = criterion(ddp(x), y)`. Move the code of other methods into `forward`.
 
     ## When this is wrong
-    Evaluation and generation with `ddp.module` are fine. Where gradients are averaged by hand the ranks stay equal,
-    and nothing is said: it takes weights that differ between ranks.
+    Evaluation and generation with `ddp.module` are fine. If the script averages gradients itself, the ranks stay equal
+    and nothing is reported: only weights that differ between ranks count.
     """
     team = team_of(run)
     if run is not team[0]:
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     for exchange in exchanges(run):
         if exchange.entered or not _trained(run, exchange.name or ""):
             continue
@@ -65,10 +65,10 @@ def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
     root = name.partition(".")[0]
     where = next((call.where for call in passes if (call.module or "").partition(".")[0] == root), passes[0].where)
     return Finding(
-        what=f"{name} was trained without a call of its DistributedDataParallel wrapper: at step {parting.step} "
+        what=f"{name} was trained without calling its DistributedDataParallel wrapper: at step {parting.step} "
         f"{parting.name} differs between ranks {run.rank} and {parting.member.rank}",
-        why="gradients are averaged only for what is called through the wrapper; each rank trains a model of its own",
-        remedy=f"call {name}(...) itself here, not {name}.module or the model that was wrapped",
+        why="gradients are averaged only in calls through the wrapper, so each rank trains its own model",
+        remedy=f"call {name}(...) itself here, not {name}.module or the wrapped model",
         **edited_at(replace(where, module=name), _around_it(run, where, name)),
         evidence=(
             Evidence(name="calls_of_the_wrapper", value=0, limit="≥ 1"),

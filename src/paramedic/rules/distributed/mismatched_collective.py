@@ -18,30 +18,30 @@ ONE_FOR_ALL = "all ranks must make the same collective calls in the same order"
 
 @rule("PM807", "mismatched-collective", severity="error", causes=["PM708"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """Ranks wait for each other in different places, and none of them gets on.
+    """Ranks are deadlocked, waiting for each other in different places.
 
-    Each rank notes where it stands when nothing has moved for some seconds, or when a collective operation fails. The
+    Each rank records where it is when nothing has moved for some seconds, or when a collective operation fails. The
     stacks of all ranks are in the evidence (`-v`, and in the HTML report).
 
     ## Why it hurts
-    A collective operation ends when all ranks have called it. If one rank is elsewhere (in another operation, behind
-    the loop, in a call of its own), the others wait until the timeout, half an hour by default, and all machines stand
-    idle for so long.
+    A collective operation completes when all ranks have called it. If one rank is elsewhere (in another operation, past
+    the loop, in a call the others do not make), the others wait until the timeout, half an hour by default, and all
+    machines idle meanwhile.
 
     ## What to try first
     Look at the two lines named here. Usual causes: `all_reduce`, `barrier` or a forward pass of the wrapped model under
-    `if rank == 0`; ranks whose loaders give a different number of batches (`DistributedSampler` makes it equal, `with
-    model.join():` allows it); a rank that leaves the loop early, alone.
+    `if rank == 0`; loaders that return different numbers of batches on different ranks (`DistributedSampler` makes them
+    equal, `with model.join():` allows it); a rank that leaves the loop early on its own.
 
     ## When this is wrong
-    A wait that ended by itself is not reported, nor one in a run that ended well. Where a rank was killed or failed for
+    A wait that ended by itself is not reported, nor one in a run that ended well. If a rank was killed or failed for
     another reason, that is the cause and the verdict names it.
     """
     ranks = run.ranks
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
     if run is not next((member for member in ranks if member.steps), ranks[0]):
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     ends = [end for end in bad_ends(run.beside) if end.run in ranks]
     places = standings(ranks)
     aborted = _aborted(ends[0], places) if ends else None
@@ -58,12 +58,12 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _goes_on(place: Standing) -> bool:
-    """Neither ended nor seen to wait: nothing is known of this rank."""
+    """Neither ended nor seen waiting: nothing is known about this rank."""
     return place.where.line is None and not place.ended
 
 
 def _aborted(end: End, places: Sequence[Standing]) -> Finding | None:
-    """Gloo ends a process that receives more than it expects. It was in a call that it made for the first time then."""
+    """Gloo ends a process that receives more than it expects. That was the first time it made this call."""
     called = end.run.facts(Collective)
     if end.signal != "SIGABRT" or not called or called[-1].where.step != end.run.steps:
         return None
@@ -74,7 +74,7 @@ def _aborted(end: End, places: Sequence[Standing]) -> Finding | None:
     return Finding(
         what=f"rank {end.run.rank} was aborted in {last.op} at {last.line} (step {last.where.step}), which no other "
         "rank has called",
-        why=f"{ONE_FOR_ALL}; this one got what the others had sent for another call, most likely for their gradients",
+        why=f"{ONE_FOR_ALL}; this rank received data that the others had sent for another call, most likely gradients",
         remedy=f"call {last.op} on every rank, or on none: look for a condition around {last.line} that only some "
         "ranks meet",
         where=last.where,
@@ -134,14 +134,18 @@ def _reason(places: Sequence[Standing]) -> tuple[str, str, Where]:
             return uneven
     if gone:
         rank = gone[0].run.rank
-        why = f"rank {rank} has left the loop and ended, the others expect it to take part"
-        return why, "let every rank take equally many steps, or wrap the loop in: with model.join():", waiting.where
+        why = f"rank {rank} has left the loop and ended, but the others expect it to take part"
+        return (
+            why,
+            "let every rank take the same number of steps, or wrap the loop in: with model.join():",
+            waiting.where,
+        )
     if apart:
-        why = f"rank {apart[0].run.rank} is held up outside of any collective operation, and the others wait for it"
+        why = f"rank {apart[0].run.rank} is blocked outside any collective operation, and the others wait for it"
         return why, "find out what this call waits for", apart[0].where
     if _differ_in_shape_only(places):
         why = f"{waiting.op} needs tensors of the same shape on every rank"
-        return why, "pad the tensors to one size, or drop the last, smaller batch (drop_last=True)", waiting.where
+        return why, "pad the tensors to the same size, or drop the last, smaller batch (drop_last=True)", waiting.where
     alone = _only_here(places) or next((place for place in places if place.op != "backward"), waiting)
     where = alone.where
     return (
@@ -153,7 +157,7 @@ def _reason(places: Sequence[Standing]) -> tuple[str, str, Where]:
 
 
 def _uneven(places: Sequence[Standing]) -> tuple[str, str, Where] | None:
-    """Ranks whose loaders give a different number of batches."""
+    """Ranks whose loaders return different numbers of batches."""
     for first in places[0].run.facts(Loader):
         alike = [(p.run.rank, loader) for p in places for loader in p.run.facts(Loader) if _same(loader, first)]
         counts = {rank: loader.batches for rank, loader in alike if loader.batches is not None}
@@ -161,7 +165,7 @@ def _uneven(places: Sequence[Standing]) -> tuple[str, str, Where] | None:
             name = first.variable or "the loader"
             told = listed([f"{count:,} on rank {rank}" for rank, count in counts.items()])
             return (
-                f"{name} does not give equally many batches: {told}; the ranks with fewer leave the loop earlier",
+                f"{name} returns different numbers of batches: {told}; the ranks with fewer leave the loop earlier",
                 "use a DistributedSampler, which makes the shares equal, or wrap the loop in: with model.join():",
                 replace(first.where, step=places[0].where.step),
             )
@@ -173,7 +177,7 @@ def _same(one: Loader, other: Loader) -> bool:
 
 
 def _only_here(places: Sequence[Standing]) -> Standing | None:
-    """The rank that stands at a line with a collective operation that no other rank has called."""
+    """The rank at a collective operation that no other rank has called."""
     for place in places:
         mine = next(
             (c for c in place.run.facts(Collective) if (c.op, c.where.line) == (place.op, place.where.line)), None

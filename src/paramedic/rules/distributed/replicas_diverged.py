@@ -13,32 +13,32 @@ from paramedic.rules.teams import Parting, exchanges, parted, team_of
 def check(run: Run) -> Iterator[Finding]:
     """Ranks that should have the same weights have different ones.
 
-    Compared at the steps of which all ranks have statistics: the first four, and some later ones. Models in a
-    DistributedDataParallel, and those whose gradients the script sums over all ranks by `all_reduce`.
+    Compared at the steps for which all ranks have statistics: the first four, and some later ones. Applies to models in
+    a DistributedDataParallel, and to those whose gradients the script sums over all ranks with `all_reduce`.
 
     ## Why it hurts
-    DistributedDataParallel averages gradients, not weights: once they differ, they stay different. The model that is
-    saved is that of one rank, moved by gradients that belong to others.
+    DistributedDataParallel averages gradients, not weights: once they differ, they stay different. The saved model is
+    that of one rank, updated with gradients that belong to others.
 
     ## What to try first
-    Whatever changes weights must happen on every rank, in the same way: loading a checkpoint before wrapping, one
-    learning rate and weight decay for all, no step skipped on one rank only, no random change of weights with a seed
-    that differs.
+    Anything that changes weights must happen on every rank in the same way: load a checkpoint before wrapping, use the
+    same learning rate and weight decay everywhere, skip no step on one rank only, change weights at random only with
+    the same seed.
 
     ## When this is wrong
-    With `no_sync` or a communication hook ranks may differ on purpose (local SGD), and the rule abstains. Sharded
+    With `no_sync` or a communication hook, ranks may differ on purpose (local SGD), and the rule abstains. Sharded
     parameters, buffers and parameters that the wrapper ignores are not compared.
     """
     team = team_of(run)
     if run is not team[0]:
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     if any(member.steps != run.steps for member in team):
-        raise Abstain("the ranks did not take equally many steps")
+        raise Abstain("the ranks took different numbers of steps")
     if not all(member.samples("weight") for member in team):
         raise Abstain("no statistics of weights were taken (--budget 0)")
     found = exchanges(run)
     if any(exchange.apart for exchange in found):
-        raise Abstain("gradients are exchanged in a way of the script's own (no_sync, or a communication hook)")
+        raise Abstain("the script exchanges gradients itself (no_sync, or a communication hook)")
     for exchange in found:
         parting = next((p for member in team[1:] if (p := parted(run, member, exchange))), None)
         if parting is not None:
@@ -52,10 +52,10 @@ def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
     place = _loaded_alone(run, parting) or (wrapper or exchange).where
     if parting.gradient and wrapper is not None and wrapper.sync_set_at:
         place = at(wrapper, wrapper.sync_set_at)
-        why = "their gradients were not averaged: the flag set here counts from the next call of the model on"
-        remedy = "set require_backward_grad_sync before the model is called, not between the call and backward()"
+        why = "their gradients were not averaged: the flag set here takes effect at the next call of the model"
+        remedy = "set require_backward_grad_sync before calling the model, not between the call and backward()"
     return Finding(
-        what=f"{parting.name} is not the same on ranks {run.rank} and {parting.member.rank} at step {parting.step}: "
+        what=f"{parting.name} differs between ranks {run.rank} and {parting.member.rank} at step {parting.step}: "
         f"its norm is {parting.mine:.6g} and {parting.theirs:.6g}",
         why=why,
         remedy=remedy,
@@ -79,20 +79,20 @@ def _loaded_alone(run: Run, parting: Parting) -> Where | None:
 def _reason(parting: Parting, by_hand: bool) -> tuple[str, str]:
     if parting.step == 0 and by_hand:
         return (
-            "each rank began with random weights of its own, and only gradients are averaged",
+            "each rank started with its own random weights, and only gradients are averaged",
             "for p in model.parameters(): dist.broadcast(p.data, src=0) once, or the same seed where it is built",
         )
     if parting.step == 0:
         return (
-            "the ranks already began with different weights: wrapping makes them equal, so they were changed after it",
-            "change or load weights before DistributedDataParallel(...), or on every rank alike",
+            "the ranks started with different weights: wrapping makes them equal, so they were changed after it",
+            "change or load weights before DistributedDataParallel(...), or in the same way on every rank",
         )
     if parting.gradient:
         return (
-            "their gradients differ as well: they were not averaged, or changed after it",
-            "call the wrapped model once per backward pass, and change gradients alike on every rank",
+            "their gradients differ as well: they were not averaged, or were changed afterwards",
+            "call the wrapped model once per backward pass, and change gradients the same way on every rank",
         )
     return (
         "their gradients were equal: the optimizers differ, or something else changed the weights",
-        "use the same learning rate, weight decay and state of the optimizer on every rank",
+        "use the same learning rate, weight decay and optimizer state on every rank",
     )

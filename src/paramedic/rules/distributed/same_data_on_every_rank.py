@@ -11,33 +11,32 @@ from paramedic.rules.teams import loader_of, same_loader, sharding_of, team_of
 
 @rule("PM802", "same-data-on-every-rank", severity="error", needs=[Batch, TrainForward])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
-    """Several ranks train on the same batches, tensor by tensor.
+    """Several ranks train on identical batches.
 
-    Compared over all ranks that share a model by DistributedDataParallel or FSDP: the batches that their training
-    loaders gave.
+    Compares the training batches of all ranks that share a model through DistributedDataParallel or FSDP.
 
     ## Why it hurts
-    The gradients that are averaged are equal, so all ranks but one do redundant work: the batch is as large as with one
-    rank, and the learning rate that was scaled for more is too high.
+    The averaged gradients are equal, so all ranks but one do redundant work: the effective batch is that of a single
+    rank, and a learning rate scaled for more ranks is too high.
 
     ## What to try first
     `DataLoader(dataset, sampler=DistributedSampler(dataset))`, and `sampler.set_epoch(epoch)` in each epoch. An
-    `IterableDataset` must skip what belongs to others: `itertools.islice(items, rank, None, world_size)`.
+    `IterableDataset` must skip the other ranks' items: `itertools.islice(items, rank, None, world_size)`.
 
     ## When this is wrong
-    Ranks of one tensor-parallel group must see the same data; they are identified by the process group that
-    DistributedDataParallel or FSDP was given, and where there is neither, the rule abstains. The same samples with
-    different augmentations, and a dataset that is a single batch, are left alone.
+    Ranks of one tensor-parallel group must see the same data; they are identified by the process group passed to
+    DistributedDataParallel or FSDP, and if there is neither, the rule abstains. The same samples with different
+    augmentations, and a dataset that is a single batch, are not reported.
 
     ## Options
-    `fewest`: batches that must have been compared.
+    `fewest`: fewest batches that must have been compared.
     """
     team = team_of(run)
     sharding = sharding_of(run)
     if sharding is not None and sharding.by == "tensor":
         raise Abstain("the ranks of a tensor-parallel model must get the same batches")
     if run is not team[0]:
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     compared = False
     for number in users(run, TrainForward):
         alike, batches = [run], 0
@@ -54,7 +53,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _batches(run: Run, number: int) -> dict[int, tuple[str, ...]]:
-    """What the tensors of each training batch hold, by its position."""
+    """The contents of each training batch, by its position."""
     events = [event for event in run.facts(Batch, phase="train") if event.loader == number]
     found = {event.position: tuple(tensor.hash or "" for tensor in event.tensors) for event in events}
     return {position: hashes for position, hashes in found.items() if hashes and all(hashes)}
@@ -88,15 +87,15 @@ def _finding(run: Run, number: int, alike: list[Run], batches: int) -> Finding:
 def _reason(loader: Loader, name: str) -> tuple[str, str]:
     if loader.iterable:
         return (
-            f"{loader.dataset} gives the same items on every rank, and no sampler can divide them",
-            "skip what belongs to others in __iter__: itertools.islice(items, rank, None, world_size)",
+            f"{loader.dataset} yields the same items on every rank, and no sampler can divide them",
+            "skip the other ranks' items in __iter__: itertools.islice(items, rank, None, world_size)",
         )
     if loader.sampler == "DistributedSampler":
         return (
-            "its DistributedSampler draws the same share on each of them",
-            "let it take num_replicas and rank from the process group: leave both out",
+            "its DistributedSampler draws the same share on each rank",
+            "let it take num_replicas and rank from the process group: pass neither",
         )
     return (
-        f"{name} draws with a {loader.sampler}, which knows nothing of the other ranks",
+        f"{name} draws with a {loader.sampler}, which does not know about the other ranks",
         "sampler = DistributedSampler(dataset); DataLoader(dataset, sampler=sampler); sampler.set_epoch(epoch)",
     )

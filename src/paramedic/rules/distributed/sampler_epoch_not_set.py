@@ -9,24 +9,24 @@ from paramedic.rules.support import at
 
 @rule("PM803", "sampler-epoch-not-set", severity="warning", needs=[Order, TrainForward])
 def check(run: Run) -> Iterator[Finding]:
-    """The samples come in the same order in each epoch, although the loader shuffles.
+    """The samples are in the same order in every epoch, although the loader shuffles.
 
-    `DistributedSampler(shuffle=True)` shuffles with the seed `seed + epoch`, so that all ranks agree. The epoch is an
-    attribute that only `set_epoch` changes. Other shuffling draws from the global generator: a seed that is set in each
-    epoch, or in each evaluation, begins the same draw again.
+    `DistributedSampler(shuffle=True)` shuffles with `seed + epoch`, so that all ranks agree. Only `set_epoch` changes
+    the epoch. Other shuffling draws from the global generator: setting a seed in each epoch or evaluation repeats the
+    same draw.
 
     ## Why it hurts
-    The data is shuffled once. The same samples meet in the same batches, in the same order, and on the same rank in
-    every epoch, which costs accuracy without being noticed: the loss still goes down.
+    The data is shuffled only once. The same samples share the same batches, in the same order and on the same rank, in
+    every epoch. That costs accuracy unnoticed: the loss still falls.
 
     ## What to try first
-    `sampler.set_epoch(epoch)` at the start of each epoch, before the loader is iterated. Seed once, at the start; what
-    has to be the same in each evaluation gets a `torch.Generator` of its own.
+    `sampler.set_epoch(epoch)` at the start of each epoch, before iterating over the loader. Seed once, at the start;
+    use a separate `torch.Generator` for what must be the same in each evaluation.
 
     ## When this is wrong
-    Nothing is said of `shuffle=False`, of loaders that are not trained on, of a single epoch, of epochs that are one
-    batch long, nor of an order that changes in another way, by `sampler.epoch = …` or a new seed. Where several models
-    are trained one after the other from one seed, they are meant to see the same.
+    Not reported: `shuffle=False`, loaders that are not trained on, a single epoch, epochs of one batch, and an order
+    that changes in another way, by `sampler.epoch = …` or a new seed. Several models trained one after another from one
+    seed are meant to see the same order.
     """
     trained = {event.loader for event in run.facts(TrainForward)}
     loaders = sorted({event.loader for event in run.facts(Order)} & trained)
@@ -44,7 +44,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _epochs(run: Run, loader: int) -> list[Order]:
-    """The passes over a loader that were trained on; a dry run, or a look at a few batches, is not one of them."""
+    """The passes over a loader that were trained on; a dry run over a few batches does not count."""
     passes = [event for event in run.facts(Order, phase="train") if event.loader == loader]
     ends = [event.step for event in passes[1:]] + [run.steps]
     steps = [end - event.step for event, end in zip(passes, ends, strict=True)]
@@ -57,7 +57,7 @@ def _all_alike(passes: list[Order]) -> bool:
 
 
 def _reseeded(run: Run, passes: list[Order], fewest: int = 3) -> Iterator[Finding]:
-    """The first epoch may still differ: nothing had been evaluated before it."""
+    """The first epoch may still differ: there was no evaluation before it."""
     alike = passes[1:]
     if len(alike) < fewest or len(run.facts(Optimizer)) != 1 or passes[0].batches == 1:
         return
@@ -65,13 +65,13 @@ def _reseeded(run: Run, passes: list[Order], fewest: int = 3) -> Iterator[Findin
         return
     seeds = [e for e in run.facts(Seed) if e.library == "torch" and e.count >= len(alike)]
     yield Finding(
-        what=f"{len(alike)} epochs began with the same samples in the same order: "
+        what=f"{len(alike)} epochs started with the same samples in the same order: "
         f"{', '.join(str(i) for i in alike[0].first[:4])} …, although the loader shuffles",
-        why=f"torch is seeded here again and again ({seeds[0].count:,} times): the shuffling, dropout and "
-        "all else that is random begin anew"
+        why=f"torch is reseeded here ({seeds[0].count:,} times): shuffling, dropout and "
+        "everything else random starts over"
         if seeds
-        else "its generator begins with the same seed in each epoch",
-        remedy="seed once, before training; give what must repeat a torch.Generator().manual_seed(…) of its own",
+        else "its generator starts with the same seed in each epoch",
+        remedy="seed once, before training; use a separate torch.Generator().manual_seed(…) for what must repeat",
         where=at(seeds[0], seeds[0].caller) if seeds else alike[0].where,
         evidence=(Evidence(name="different_orders", value=1, limit=f"{len(alike)}"),),
         confidence=0.95,
@@ -82,11 +82,11 @@ def _finding(run: Run, passes: list[Order]) -> Finding:
     first, last = passes[0], passes[-1]
     loader = next((event.variable for event in run.facts(Loader) if event.number == first.loader), None)
     name = first.variable or f"{loader or 'loader'}.sampler"
-    calls = "nobody called set_epoch"
+    calls = "set_epoch was never called"
     if last.set:
         calls = f"set_epoch was called {last.set} times, always with {first.epoch}"
     return Finding(
-        what=f"each of {len(passes)} epochs began with the same samples in the same order: "
+        what=f"each of {len(passes)} epochs started with the same samples in the same order: "
         f"{', '.join(str(i) for i in first.first[:4])} …",
         why=f"{first.sampler} shuffles with seed + epoch, and its epoch stayed {first.epoch}: {calls}",
         remedy=f"call {name}.set_epoch(epoch) at the start of each epoch, before this loop",

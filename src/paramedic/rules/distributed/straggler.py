@@ -26,34 +26,37 @@ LEAST = 0.005  # seconds per step: less is noise
 def check(run: Run, *, share: float = 0.3, note: float = 0.15) -> Iterator[Finding]:
     """One rank is slower than the others, which wait for it in every step.
 
-    Compared are the parts of a step that each rank does by itself: data, forward pass, optimizer, and everything
-    outside of them. The time in backward() is left out, because the ranks wait for each other there; that of the
-    forward pass, too, where the model is divided among them (FSDP, tensor parallel).
+    Compares the parts of a step that each rank does alone: data, forward pass, optimizer, and everything outside them.
+    The time in backward() is excluded, because the ranks wait for each other there; so is that of the forward pass if
+    the model is divided among them (FSDP, tensor parallel).
 
     ## Why it hurts
-    Gradients are averaged in each step, so all ranks take as long as the slowest one. A tenth of a second that one rank
-    spends on a log is a tenth of a second for all of them.
+    Gradients are averaged in each step, so all ranks are as slow as the slowest. If one rank spends a tenth of a second
+    on logging, all of them do.
 
     ## What to try first
-    Look at the line named here: what does this rank do that the others don't? Usual causes: logs, checkpoints or
-    pictures on rank 0 in every step, a shard with longer samples, a slower disk or device.
+    Look at the line named here: what does this rank do that the others do not? Usual causes: logging, checkpoints or
+    images on rank 0 in every step, a shard with longer samples, a slower disk or device.
 
     ## When this is wrong
-    Only what lasts is reported: in every quarter of the run the same rank must be the slowest. Speed is not
-    correctness; if the time is well spent, there is nothing to do.
+    Only a lasting difference is reported: the same rank must be the slowest in every quarter of the run. If the time is
+    well spent, there is nothing to do.
 
     ## Options
-    `share`: of the step's time that the others lose, from which on it is a warning; `note`: from which on it is a note.
+    `share`: share of the step's time that the others lose, above which it is a warning; `note`: above which it is a
+    note.
     """
     team = team_of(run)
     if run is not team[0]:
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     if any(len(_windows(member)) < FEWEST for member in team):
-        raise Abstain("too short a time was watched to compare the ranks' speed")
+        raise Abstain("too short a run to compare the ranks' speed")
     parts = [*PARTS]
     if sharding_of(run) is not None:
         if any(call.phase == "train" for member in team for call in member.facts(Collective)):
-            raise Abstain("in a sharded model's step with collective calls of its own, waiting looks like work")
+            raise Abstain(
+                "the model is sharded and the script makes its own collective calls, so waiting looks like work"
+            )
         parts.remove("forward")
     quarters = [_slowest(team, [add_up(_quarter(member, number)) for member in team], parts) for number in range(4)]
     slow, part, extra = _slowest(team, [add_up(_windows(member)) for member in team], parts)
@@ -74,7 +77,7 @@ def _quarter(run: Run, number: int) -> list[Time]:
 
 
 def _slowest(team: Sequence[Run], taken: Sequence[Times], parts: Sequence[str]) -> tuple[Run, str, float]:
-    """The rank that spends most time on its own, the part in which, and by how much per step."""
+    """The rank that spends most time alone, in which part, and by how much per step."""
     own = [sum(found.parts.get(part, 0.0) for part in parts) / found.steps for found in taken]
     place = max(range(len(team)), key=own.__getitem__)
 
@@ -93,7 +96,7 @@ def _finding(team: Sequence[Run], slow: Run, part: str, extra: float, lost: floa
     seen = busiest_line(slow, part)
     where = replace(seen[0] if seen else Where(), rank=slow.rank)
     step = _per_step(times(slow))
-    look = f"look at {where.file}:{where.line}" if where.file else "look at what this rank alone does there"
+    look = f"look at {where.file}:{where.line}" if where.file else "look at what only this rank does there"
     return Finding(
         what=f"rank {slow.rank} takes {1000 * extra:.0f} ms more than the other ranks in each step of "
         f"{1000 * step:.0f} ms, {PARTS[part]}",

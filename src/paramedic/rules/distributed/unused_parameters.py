@@ -11,23 +11,23 @@ from paramedic.rules.support import at, listed, many, parameter_histories
 
 @rule("PM804", "unused-parameters", severity="error", coverage=[Wrapper], causes=["PM402", "PM403", "PM405", "PM412"])
 def check(run: Run) -> Iterator[Finding]:
-    """DistributedDataParallel waits for gradients of parameters that took no part in the loss.
+    """DistributedDataParallel waits for gradients of parameters that the loss does not use.
 
     Every rank sends the gradients of all parameters that were trainable when the model was wrapped, bucket by bucket. A
-    bucket with a gradient missing is never sent.
+    bucket with a missing gradient is never sent.
 
     ## Why it hurts
-    The next forward pass ends with "Expected to have finished reduction in the prior iteration"; where only some of the
-    ranks miss the gradient, the others wait forever. On a single device the same model trains without an error.
+    The next forward pass fails with "Expected to have finished reduction in the prior iteration"; if the gradient is
+    missing on some ranks only, the others wait forever. On a single device the same model trains without an error.
 
     ## What to try first
-    Call the module in `forward`, or remove it. Freeze with `requires_grad_(False)` *before* wrapping. Where a part is
-    used only now and then: `DistributedDataParallel(model, find_unused_parameters=True)`, which costs a walk over the
-    graph in each step.
+    Call the module in `forward`, or remove it. Freeze with `requires_grad_(False)` *before* wrapping. If a part is used
+    only occasionally: `DistributedDataParallel(model, find_unused_parameters=True)`, which costs a graph traversal in
+    each step.
 
     ## When this is wrong
-    It is only said when the reduction was left unfinished. With `find_unused_parameters=True` or `static_graph=True`,
-    and with parts frozen before wrapping, nothing is missing and nothing is said.
+    Reported only if the reduction was left unfinished. With `find_unused_parameters=True` or `static_graph=True`, and
+    with parts frozen before wrapping, nothing is missing.
     """
     for unreduced in run.facts(Unreduced):
         yield _finding(run, unreduced)
@@ -62,7 +62,7 @@ def _frozen_at(run: Run, unreduced: Unreduced) -> Freeze | None:
 
 
 def _where(unreduced: Unreduced, owner: Owner | None, call: Freeze | ModuleCall | None) -> Where:
-    """The line that made the part, or the one that calls it in vain or froze it."""
+    """The line that built the part, or the one that calls it without effect or froze it."""
     if owner is None:
         return unreduced.where
     place = at(unreduced, owner.site) if call is None else call.where
@@ -72,7 +72,7 @@ def _where(unreduced: Unreduced, owner: Owner | None, call: Freeze | ModuleCall 
 def _reason(unreduced: Unreduced, owner: Owner | None, *, called: bool, used_before: bool) -> tuple[str, str]:
     one = unreduced.tensors == 1
     it, it_is, it_was = ("it", "it is", "it was") if one else ("them", "they are", "they were")
-    now_and_then = f"; if {it_is} left out on purpose now and then: find_unused_parameters=True"
+    now_and_then = f"; if {it_is} skipped on purpose in some steps: find_unused_parameters=True"
     if unreduced.frozen:
         return (
             "requires_grad was turned off after the model was wrapped",
@@ -80,7 +80,7 @@ def _reason(unreduced: Unreduced, owner: Owner | None, *, called: bool, used_bef
         )
     if unreduced.find_unused:
         return (
-            f"{it_is} behind an output of forward that takes no part in the loss",
+            f"{it_is} used only for an output of forward that the loss does not use",
             "return from forward only what the loss uses, or use all of it in the loss",
         )
     if used_before:

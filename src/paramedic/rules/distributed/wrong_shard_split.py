@@ -19,7 +19,7 @@ L = TypeVar("L", Selection, Contents)
 
 
 class Leak(NamedTuple):
-    """Samples that one rank evaluates on and another one trains on."""
+    """Samples that one rank evaluates on and another trains on."""
 
     part: float
     samples: int
@@ -34,31 +34,31 @@ class Leak(NamedTuple):
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """Each rank splits the data differently, so one rank trains on what another evaluates on.
 
-    Compared over all ranks of a run: by index where the ranks hold the same dataset, and by the content of the samples
-    they have read. Also reported: a `DistributedSampler` with a seed that differs between ranks.
+    Compared over all ranks of a run: by index if the ranks have the same dataset, and by the content of the samples
+    they have read. Also reported: a `DistributedSampler` with different seeds on different ranks.
 
     ## Why it hurts
     The ranks train one model. If a sample of rank 0's validation set is in the training set of rank 1, the model has
-    seen it, and the validation score is too good. Each rank by itself looks clean.
+    seen it, and the validation score is too good. Each rank alone looks clean.
 
     ## What to try first
-    `random_split(dataset, lengths, generator=torch.Generator().manual_seed(0))`: the split gets a generator of its own
-    with the same seed on all ranks, while the global seed may differ. `train_test_split(..., random_state=0)` likewise.
+    `random_split(dataset, lengths, generator=torch.Generator().manual_seed(0))`: a separate generator with the same
+    seed on all ranks, while the global seed may differ. `train_test_split(..., random_state=0)` likewise.
 
     ## When this is wrong
-    Ranks that train models of their own (no DistributedDataParallel or FSDP), ranks that read different files, and
-    shards of one common split are left alone. What overlaps within a rank as well is PM307's.
+    Ranks that train separate models (no DistributedDataParallel or FSDP), ranks that read different files, and shards
+    of one common split are not reported. An overlap within a rank is PM307.
 
     ## Options
-    `share`: the share of the evaluated samples that may occur in the training data of another rank.
+    `share`: share of the evaluated samples that may occur in the training data of another rank.
     """
     ranks = [member for member in run.ranks if member.steps]
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
     if not all(map(_exchanges, ranks)):
-        raise Abstain("the ranks do not share one model, as far as can be seen")
+        raise Abstain("the ranks do not seem to share one model")
     if run is not ranks[0]:
-        raise Abstain("the first rank's record answers for all")
+        raise Abstain("reported on the first rank only")
     yield from _shuffled_apart(ranks)
     evaluations = {number for member in ranks for number in _only_evaluated(member)}
     if not evaluations:
@@ -81,7 +81,7 @@ def _only_evaluated(run: Run) -> dict[int, list[EvalForward]]:
 
 
 def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Leak]:
-    """Where the samples of an evaluation are trained on, if not in the same process."""
+    """Where evaluation samples are trained on in another process."""
     events = _only_evaluated(run).get(number)
     if not events:
         return
@@ -120,7 +120,7 @@ def _last(run: Run, kind: type[L], loader: int) -> L | None:
 
 
 def _shuffled_apart(ranks: list[Run]) -> Iterator[Finding]:
-    """A DistributedSampler takes every n-th sample of an order that must be the same on all ranks."""
+    """A DistributedSampler takes every n-th sample of an order that must be identical on all ranks."""
     first = ranks[0]
     for number in sorted({event.loader for event in first.facts(Order)}):
         orders = [next((e for e in m.facts(Order) if e.loader == number), None) for m in ranks]
@@ -132,8 +132,8 @@ def _shuffled_apart(ranks: list[Run]) -> Iterator[Finding]:
             yield Finding(
                 what=f"the ranks shuffle {loader.variable or 'the data'} with different seeds: "
                 f"{listed([str(seed) for seed in seeds])}",
-                why="each takes its share of an order of its own: shares overlap, and other samples are never seen",
-                remedy="give DistributedSampler the same seed on every rank (the default, 0, is one)",
+                why="each rank takes its share of a different order: shares overlap, and some samples are never seen",
+                remedy="give DistributedSampler the same seed on every rank (the default, 0, does)",
                 where=at(loader, loader.sampler_at),
                 evidence=(Evidence(name="seeds", value=seeds, limit="one"),),
                 confidence=0.97,
@@ -149,8 +149,8 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
     return Finding(
         what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the "
         f"training data of rank {leak.training.rank} (by {leak.how})",
-        why=f"each rank split the data differently{_seeds(ranks)}, and they train one model",
-        remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
+        why=f"each rank split the data differently{_seeds(ranks)}, but they train one model",
+        remedy=f"give the split its own seed, the same on all ranks: {_SEEDED[leak.how]}",
         where=made or at(loader, loader.sampler_at),
         evidence=(
             Evidence(name="share_in_training_of_another_rank", value=round(leak.part, 4), limit="0"),

@@ -23,19 +23,19 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> 
     ## Why it hurts
     The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A token
     in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from training
-    with one large batch, although the losses look alike.
+    with one large batch, although the losses look the same.
 
     ## What to try first
     `(loss / accumulation_steps).backward()`. Where micro-batches differ in size, `reduction="sum"` in each of them,
     divided by the number of labels of the whole step.
 
     ## When this is wrong
-    When every sequence is to have the same weight, whatever its length. Sums alone are not reported: the learning rate
-    may be meant for them. It is an alarm when steps are too large, so that the loss went up, and a mean would not be.
+    When every sequence should have the same weight, whatever its length. Sums alone are not reported: the learning rate
+    may be chosen for them. It is an alarm if the steps are so large that the loss rose, and a mean would not be.
 
     ## Options
-    `ratio`: largest to smallest number of labels within a step; `fewest`: steps to be seen; `passes`: the least number
-    of micro-batches whose sum may be too large.
+    `ratio`: largest to smallest number of labels within a step; `fewest`: fewest steps seen; `passes`: fewest
+    micro-batches whose sum may be too large.
     """
     accumulating = [loop for loop in run.facts(Loop) if sum(op[0] == "backward" for op in loop.ops) > 1]
     rounds = sum(loop.count for loop in run.facts(Loop))
@@ -56,7 +56,7 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> 
             continue
         sizes = [count for counts in per_step.values() for count in counts]
         yield Finding(
-            what=f"micro-batches of one step hold {min(sizes)} to {max(sizes)} labels but get equal weight "
+            what=f"micro-batches of one step have {min(sizes)} to {max(sizes)} labels but equal weight "
             f"(typically {median(spread):.1f} times as many in the largest as in the smallest)",
             why="each loss is a mean over its own labels, so labels in short micro-batches count more",
             remedy='reduction="sum", divided by the number of labels of the whole step',

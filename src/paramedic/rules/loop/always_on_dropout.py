@@ -11,23 +11,22 @@ _ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
 
 @rule("PM613", "always-on-dropout", severity="error", coverage=[TrainForward], causes=["PM209"])
 def check(run: Run) -> Iterator[Finding]:
-    """Dropout that eval() does not turn off.
+    """eval() does not turn this dropout off.
 
     Or dropout that the first evaluation turns off for good, because `forward` overwrites its own probability.
 
-    `F.dropout(x, p)` drops by default, whatever mode the module is in, and so does
-    `F.scaled_dot_product_attention(…, dropout_p=p)`. A `nn.Dropout` that is built inside `forward` is
-    always fresh and therefore always in train mode.
+    `F.dropout(x, p)` drops by default, whatever mode the module is in, and so does `F.scaled_dot_product_attention(…,
+    dropout_p=p)`. An `nn.Dropout` built inside `forward` is always new and therefore always in train mode.
 
     ## Why it hurts
-    Evaluation and inference are random: the same input gives another answer each time, and the metric is too low.
+    Evaluation and inference are random: the same input gives a different output each time, and the metric is too low.
 
     ## What to try first
-    `F.dropout(x, p, training=self.training)`, or a `nn.Dropout` made in `__init__`.
+    `F.dropout(x, p, training=self.training)`, or an `nn.Dropout` built in `__init__`.
 
     ## When this is wrong
-    A call that eval mode never reaches (`if self.training: x = F.dropout(x, p)`) is not reported. A run that never uses
-    the module in eval mode cannot show it, so it is a note only.
+    A call that eval mode never reaches (`if self.training: x = F.dropout(x, p)`) is not reported. If the run never uses
+    the module in eval mode, it is only a note.
 
     Monte-Carlo dropout: say so in the name of the class or function, or pass `training=True` explicitly and evaluate
     several times; or put `# paramedic: ignore[PM613]` on the line.
@@ -48,7 +47,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"F.{op.function}(p={op.p:g}) "
             + (f"is active although {op.caller} is in eval mode" if seen else "ignores the mode of the module"),
-            why="the evaluation is random and too low"
+            why="the evaluation is random, and its metrics too low"
             if seen
             else "without training=, it stays on when the model is evaluated or used",
             remedy=_tied(op),
@@ -68,8 +67,8 @@ def check(run: Run) -> Iterator[Finding]:
                 reported.add(place)
                 yield Finding(
                     what=f"a {call.class_} is created again in every forward pass of {call.built_in}",
-                    why="a new module is in train mode, so this dropout is active in evaluation too",
-                    remedy="make it once in __init__ (self.dropout = nn.Dropout(p)) and call self.dropout(x)",
+                    why="a new module is in train mode, so this dropout is also active in evaluation",
+                    remedy="build it once in __init__ (self.dropout = nn.Dropout(p)) and call self.dropout(x)",
                     where=at(call, None),
                     evidence=(Evidence(name="p", value=call.p),),
                     confidence=0.95,
@@ -86,8 +85,8 @@ def _overwritten(run: Run) -> Iterator[Finding]:
     for op in run.facts(OverwrittenProbability):
         yield Finding(
             what=f"{op.module}.{op.attribute} went from {op.before:g} to {op.after:g} in an evaluation "
-            "and has stayed there in training",
-            why="the forward pass in eval mode overwrites the attribute, and nothing sets it back",
+            "and stayed there in training",
+            why="the forward pass in eval mode overwrites the attribute, and nothing restores it",
             remedy=f"use a local variable: p = self.{op.attribute} if self.training else 0.0",
             where=op.where,
             evidence=(Evidence(name=op.attribute, value=op.after, limit=str(op.before)),),

@@ -34,36 +34,36 @@ Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
-    - `argmax()` without `dim` gives one position for the whole batch, and `argmax(0)` one sample for each class.
-    - `torch.max(logits, 1)` gives the largest scores first, and these are compared instead of their places.
-    - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with each.
-    - Logits are cut at 0.5, as if they were probabilities.
-    - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
-    - Shares of right answers are averaged over the batches, and a short last batch counts as much as a full one.
-    - The counter of right answers is not set back to 0 before the next pass over the same data, or a metric object
+    - `argmax()` without `dim` gives one index for the whole batch, and `argmax(0)` one sample for each class.
+    - `torch.max(logits, 1)` returns the largest scores first, and these are compared instead of their indices.
+    - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with every other.
+    - Logits are thresholded at 0.5, as if they were probabilities.
+    - Correct predictions are counted, then divided by the number of batches, or by the size of another split.
+    - Per-batch accuracies are averaged, so a short last batch counts as much as a full one.
+    - The counter of correct predictions is not reset before the next pass over the same data, or a metric object
       (torchmetrics) is not reset.
-    - The perplexity of each batch is averaged (a note): it is the exponential of the mean loss, not the mean of
-      exponentials, which is larger, the more so the smaller the batches are.
-    - Answers for a shuffled loader are collected without its labels (a note): labels from anywhere else are in
-      another order.
+    - The perplexity of each batch is averaged (a note): perplexity is the exponential of the mean loss. The mean of
+      exponentials is larger, more so for smaller batches.
+    - Predictions for a shuffled loader are collected without its labels (a note): labels from elsewhere are in a
+      different order.
 
     ## Why it hurts
-    The number means nothing: with a flat argmax at most one sample can be right, and with N × N comparisons the
-    accuracy depends on how often each class occurs. Models are chosen by it all the same.
+    The metric is meaningless: with a flat argmax at most one sample can be right, and with N × N comparisons the
+    accuracy depends on how often each class occurs. Models are still selected by it.
 
     ## What to try first
-    `logits.argmax(dim=1) == labels`; `pred.squeeze(1) == labels` or `pred.eq(labels.view_as(pred))`;
-    `logits > 0`, or `torch.sigmoid(logits) > 0.5`. Count the labels where the right answers are counted, and divide by
-    that; start both at 0 inside the loop over the epochs.
+    `logits.argmax(dim=1) == labels`; `pred.squeeze(1) == labels` or `pred.eq(labels.view_as(pred))`; `logits > 0`, or
+    `torch.sigmoid(logits) > 0.5`. Count the labels where the correct predictions are counted, and divide by that; reset
+    both to 0 inside the epoch loop.
 
     ## When this is wrong
-    When every prediction is to be compared with every label on purpose: write both with two dimensions, as in
-    `a[:, None] == b[None, :]`. When 0.5 is a threshold that was chosen for logits: give it a name. An average over
-    batches is only reported when it is far off.
+    When every prediction should be compared with every label: write both with two dimensions, as in `a[:, None] ==
+    b[None, :]`. When 0.5 is a threshold chosen for logits: give it a name. An average over batches is reported only if
+    it is far off.
 
     ## Options
-    `far`: how far an average over batches must be off, as in most passes, to be reported; `off`: how many times a
-    denominator must differ from the samples that were counted: a short last batch may be left out.
+    `far`: how far an average over batches must typically be off to be reported; `off`: factor by which a denominator
+    must differ from the samples counted: a short last batch may be dropped.
     """
     yield from _across(run)
     yield from _logits_at_one_half(run)
@@ -80,9 +80,9 @@ def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding
 def _compared(op: Wrong) -> Finding:
     if isinstance(op, FlatArgmax):
         return Finding(
-            what=f"argmax over all of {shape(op.shape)} gives one number, which is compared with {op.labels} labels",
-            why="without dim, argmax looks for the largest value of the whole batch",
-            remedy="argmax(dim=1), or the dimension that holds the classes",
+            what=f"argmax over all of {shape(op.shape)} gives one index, which is compared with {op.labels} labels",
+            why="without dim, argmax searches the whole batch",
+            remedy="argmax(dim=1), or the class dimension",
             where=op.where,
             evidence=(Evidence(name="predictions", value=1, limit=f"{op.labels} labels"),),
             confidence=0.95,
@@ -90,7 +90,7 @@ def _compared(op: Wrong) -> Finding:
     if isinstance(op, ScoresCompared):
         return Finding(
             what=f"the largest scores themselves are compared with {op.labels} labels",
-            why="torch.max(x, dim) returns the values first and their places, the predicted classes, second",
+            why="torch.max(x, dim) returns the values first and their indices, the predicted classes, second",
             remedy="take the second: _, pred = torch.max(logits, 1), or pred = logits.argmax(1)",
             where=op.where,
             evidence=(Evidence(name="compared", value="scores", limit="class numbers"),),
@@ -99,7 +99,7 @@ def _compared(op: Wrong) -> Finding:
     return Finding(
         what=f"predictions {shape(op.a)} are compared with labels {shape(op.b)}: {shape(op.result)} comparisons",
         why="the shapes broadcast, so every prediction is compared with every label",
-        remedy="bring both to one shape: pred.squeeze(1) == labels, or labels.view_as(pred)",
+        remedy="give both the same shape: pred.squeeze(1) == labels, or labels.view_as(pred)",
         where=op.where,
         evidence=(Evidence(name="comparisons", value=shape(op.result), limit=shape(op.b)),),
         confidence=0.93,
@@ -107,9 +107,9 @@ def _compared(op: Wrong) -> Finding:
 
 
 def _across(run: Run) -> Iterator[Finding]:
-    """The loss says on which axis the classes of this very output lie; the argmax looked along the samples.
+    """The loss shows on which axis the classes of this output are; the argmax runs over the samples.
 
-    Where scores are always square, as of images and their texts, both axes may be looked along.
+    If scores are always square, as for images and their texts, both axes are valid.
     """
     trained = {
         (call.maker, len(sizes), sizes[1])
@@ -125,7 +125,7 @@ def _across(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"argmax over the first axis of {shape(op.shape)} is compared with labels, but the loss has the "
             f"{op.shape[1]} classes on the second",
-            why="it gives for each class the sample that scored highest; shapes fit by chance",
+            why="for each class it gives the sample with the highest score; the shapes match by chance",
             remedy="argmax(dim=1)",
             where=op.where,
             evidence=(Evidence(name="axis", value=0, limit="1"),),
@@ -149,7 +149,8 @@ def _logits_at_one_half(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"logits of {op.maker} are {done} as if they were probabilities; they go from {op.min:.3g} to "
             f"{op.max:.3g}",
-            why="binary_cross_entropy_with_logits trains logits, where even odds are 0; at 0.5 they are 62 %",
+            why="binary_cross_entropy_with_logits trains logits, where a probability of 50 % is 0; a logit of 0.5 is "
+            "62 %",
             remedy="compare logits with 0, or torch.sigmoid(logits) with 0.5",
             where=op.where,
             evidence=(
@@ -165,13 +166,13 @@ def _denominators(run: Run, off: float) -> Iterator[Finding]:
         many, by = op.samples, op.divisor
         if max(many, by) <= off * min(many, by):
             continue
-        what = f"{op.counter} counts right answers among {many:,} samples, but is divided by {op.denominator} = "
+        what = f"{op.counter} counts correct predictions among {many:,} samples, but is divided by {op.denominator} = "
         what += f"{by:,}" + (" batches" if op.batches else "")
-        best = f"with every answer right the result is {many / by:.3g}, not 1"
+        best = f"if every prediction were right, the result would be {many / by:.3g}, not 1"
         yield Finding(
             what=what,
             why=best,
-            remedy="divide by the labels that were compared: total += len(labels)",
+            remedy="divide by the number of labels compared: total += len(labels)",
             where=at(op, op.divided_at),
             evidence=(Evidence(name="divisor", value=by, limit=f"{many:,} samples"),),
             confidence=0.93,
@@ -181,9 +182,9 @@ def _denominators(run: Run, off: float) -> Iterator[Finding]:
 def _not_reset(run: Run) -> Iterator[Finding]:
     for op in run.facts(CounterNotReset):
         yield Finding(
-            what=f"{op.counter} is {op.begins_with:g} when the next pass over the same data begins",
-            why="right answers of earlier epochs count again, so the accuracy lags behind: it is a mean of all epochs",
-            remedy=f"set {op.counter} to 0 inside the loop, before each pass",
+            what=f"{op.counter} is {op.begins_with:g} when the next pass over the same data starts",
+            why="correct predictions of earlier epochs count again, so the accuracy is a mean over all epochs",
+            remedy=f"set {op.counter} to 0 inside the epoch loop, before each pass",
             where=at(op, op.made_at),
             evidence=(Evidence(name="count_at_the_start", value=op.begins_with, limit="0"),),
             confidence=0.9,
@@ -198,7 +199,7 @@ def _metrics_not_reset(run: Run) -> Iterator[Finding]:
     names = listed(sorted({event.metric for event in found.values()}))
     yield Finding(
         what=f"{names} still held {op.updates} batches of earlier evaluations when the next evaluation on the same "
-        "data began",
+        "data started",
         why="the result is a mean over all evaluations so far, so it lags behind the model",
         remedy="call reset() on the metric before each evaluation, or right after compute()",
         where=op.where,
@@ -209,16 +210,16 @@ def _metrics_not_reset(run: Run) -> Iterator[Finding]:
 
 
 def _averages(run: Run, far: float) -> Iterator[Finding]:
-    """A short last batch is common, and mostly harmless: what counts is how far the number is off."""
+    """A short last batch is common and mostly harmless: what matters is how far the metric is off."""
     found = run.facts(AverageOfAverages)
     if not found or median(abs(op.averaged - op.true) for op in found) < far:
         return
     op = found[-1]
     weight = f"the last {op.last} of {op.samples:,} samples count for 1/{op.batches} of it"
     yield Finding(
-        what=f"{op.counter} averages the batches: {op.averaged:.3f}; of all samples {op.true:.3f} are right",
+        what=f"{op.counter} averages over batches: {op.averaged:.3f}; over all samples it is {op.true:.3f}",
         why=f"the last batch is short: {weight}",
-        remedy="add up the right answers, and divide by the number of samples",
+        remedy="sum the correct predictions and divide by the number of samples",
         where=op.where,
         evidence=(Evidence(name="off_by", value=round(op.averaged - op.true, 4), limit=f"< {far:g}"),),
         confidence=0.9,
@@ -226,7 +227,7 @@ def _averages(run: Run, far: float) -> Iterator[Finding]:
 
 
 def _without_labels(run: Run) -> Iterator[Finding]:
-    """The loader shuffles, the loop keeps the answers and throws the labels away: whoever compares them has others."""
+    """The loader shuffles, and the loop keeps predictions but not labels: any later comparison uses other labels."""
     trained = {call.loader for call in run.facts(TrainForward)}
     shuffled = {loader.number: loader for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
     code, told = program(run), set(trained)
@@ -238,9 +239,9 @@ def _without_labels(run: Run) -> Iterator[Finding]:
             continue
         told.add(loader.number)
         yield Finding(
-            what=f"{loader.variable or loader.dataset} is shuffled, and its answers are collected without its labels",
-            why="labels from anywhere else, such as the data set's own, are in another order than these answers",
-            remedy="shuffle=False for the evaluation, or collect the labels of the same batches beside the answers",
+            what=f"{loader.variable or loader.dataset} is shuffled, and predictions are collected without their labels",
+            why="labels from elsewhere, such as the dataset's own, are in a different order",
+            remedy="shuffle=False for the evaluation, or collect the labels of the same batches as well",
             where=loader.where,
             also=(call.where,),
             evidence=(Evidence(name="sampler", value=loader.sampler, limit="SequentialSampler"),),
@@ -256,10 +257,10 @@ def _exponentials(run: Run) -> Iterator[Finding]:
         if link is None:
             continue
         yield Finding(
-            what="the exponentials of the batches' losses are averaged",
-            why="perplexity is the exponential of the mean loss over all tokens; a mean of exponentials is larger, and "
+            what="the exponentials of the batch losses are averaged",
+            why="perplexity is the exponential of the mean loss over all tokens; a mean of exponentials is larger and "
             "depends on the batch size",
-            remedy="add up the losses, weighted by their tokens, and take math.exp(total / tokens) once, at the end",
+            remedy="sum the losses weighted by their tokens, and take math.exp(total / tokens) once at the end",
             **edited_at(call.where, link),
             evidence=(Evidence(name="function", value=call.function),),
             confidence=0.85,

@@ -28,7 +28,7 @@ def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     `scaler.unscale_(optimizer)` between `backward()` and the clipping.
 
     ## When this is wrong
-    A limit that is itself multiplied by the loss scale is right, if unusual, and is not reported.
+    A limit that is itself multiplied by the loss scale is correct, if unusual, and is not reported.
 
     ## Options
     `factor`: how much smaller than the loss scale the limit must be.

@@ -17,16 +17,16 @@ def check(run: Run) -> Iterator[Finding]:
     Dropout is off and BatchNorm uses, and no longer updates, its running statistics.
 
     ## Why it hurts
-    Usually `model.eval()` was called for a validation and `model.train()` is called only once, before the first epoch.
-    From the first validation on there is no regularisation, and the statistics are those of the first epoch.
+    Usually `model.eval()` was called for validation, and `model.train()` only once, before the first epoch. From the
+    first validation on there is no regularisation, and the BatchNorm statistics are those of the first epoch.
 
     ## What to try first
     `model.train()` at the start of every training phase, for example as the first line of the training function.
 
     ## When this is wrong
-    Sub-modules that are kept in eval mode on purpose, such as a frozen backbone or single BatchNorm layers, are not
-    reported. A part that is trained and that was put into eval mode as it was made, before anybody called train(), is:
-    most likely it was loaded that way.
+    Sub-modules kept in eval mode on purpose, such as a frozen backbone or single BatchNorm layers, are not reported. A
+    trained part that was put into eval mode when it was built, before any train() call, is: most likely it was loaded
+    that way.
     """
     yield from _parts(run)
     reported: set[str | None] = set()
@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
         shown = f" ({event.line})" if left else ""
         yield Finding(
             what=f"training step {event.step:,}{shown} ran with {event.module} in eval mode{since}",
-            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in affected])} do not do their work",
+            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in affected])} are off or keep old statistics",
             remedy=f"call {event.module}.train() after this, or at the start of every training epoch"
             if left
             else f"call {event.module}.train() at the start of every training epoch",
@@ -55,7 +55,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _parts(run: Run) -> Iterator[Finding]:
-    """A part of the model was handed over in eval mode, is trained, and nobody has ever called train() on the whole."""
+    """A trained part of the model was passed in eval mode, and train() was never called on the whole."""
     trained = {p.name for model in run.facts(Model) for p in model.parameters if p.requires_grad}
     told: set[str] = set()
     for event in run.facts(TrainForward):
@@ -73,9 +73,11 @@ def _parts(run: Run) -> Iterator[Finding]:
             continue
         told.add(part)
         yield Finding(
-            what=f"{part} is trained in eval mode since {switch.line}; the rest of {event.module} is in train mode",
-            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in idle])} do not do their work, and the training loop "
-            "leaves parts as they are",
+            what=f"{part} has been trained in eval mode since {switch.line}; the rest of {event.module} is in train "
+            "mode",
+            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in idle])} are off or keep old statistics, and "
+            "the loop "
+            "never calls train()",
             remedy=f"call {part}.train() where it is built, or {event.module}.train() before training",
             **edited_at(switch.where, taken_at(program(run), switch.where)),
             severity="warning",
@@ -85,7 +87,7 @@ def _parts(run: Run) -> Iterator[Finding]:
 
 
 def _common(paths: list[str]) -> str:
-    """The part of the model that holds all of these modules, but is not one of them."""
+    """The part of the model that contains all of these modules, but is not one of them."""
     parts = [path.split(".")[:-1] for path in paths]
     shared = parts[0] if parts else []
     for other in parts[1:]:
@@ -110,9 +112,9 @@ def _last_switch(run: Run, event: TrainForward) -> Mode | None:
 
 
 def _left_so(run: Run, switch: Mode, event: TrainForward) -> bool:
-    """Whether a function that prepares the model, before the first step, hands it over in eval mode.
+    """Whether a function that prepares the model, before the first step, returns it in eval mode.
 
-    An evaluation before the training does that, too; but then it is the training that should call train().
+    An evaluation before training does that as well; but then the training should call train().
     """
     if switch.count > 1 or event.step > 0 or switch.where.function in (None, "<module>", event.where.function):
         return False

@@ -12,23 +12,23 @@ from paramedic.static.program import program
 
 @rule("PM602", "gradients-discarded", severity="error", needs=[Backward], causes=["PM610", "PM403", "PM405"])
 def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
-    """Gradients are computed, and cleared before any step has used them, or no step ever comes.
+    """Gradients are computed but cleared before any step uses them, or no step is ever taken.
 
     ## Why it hurts
-    The work is done and thrown away. With `zero_grad()` between `backward()` and `step()` nothing is learnt; with
-    accumulation and a `zero_grad()` at the start of each epoch the last batches of every epoch are never used.
+    The work is wasted. With `zero_grad()` between `backward()` and `step()` nothing is learnt; with accumulation and a
+    `zero_grad()` at the start of each epoch, the last batches of every epoch are never used.
 
     ## What to try first
     Call `zero_grad()` right after `step()`, or right before the first `backward()` of the next step. Step once more at
-    the end of an epoch when batches are left over.
+    the end of an epoch if batches are left over.
 
     ## When this is wrong
-    Backward passes that serve something else (gradients of the input, gradients of another optimizer's parameters) are
-    not reported. Nor are some whose norm was measured by clipping first: a batch with a huge gradient is dropped on
+    Backward passes that serve another purpose (gradients of the input, or of another optimizer's parameters) are not
+    reported. Nor are those whose norm was first measured by clipping: a batch with a huge gradient is dropped on
     purpose.
 
     ## Options
-    `share`: the least share of backward passes that must be lost.
+    `share`: smallest share of backward passes that must be lost.
     """
     yield from _never_used(run)
     passes: dict[tuple[str | None, int | None], int] = {}
@@ -46,8 +46,8 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
             what=f"{discard.count:,} of {total:,} backward passes were cleared here before any step used them",
             why="no update ever sees these gradients"
             if all_lost
-            else "the batches behind them, often the last ones of each epoch, teach the model nothing",
-            remedy="move zero_grad() behind step()"
+            else "nothing is learnt from those batches, often the last ones of each epoch",
+            remedy="move zero_grad() after step()"
             if all_lost
             else "step on the last, incomplete accumulation of an epoch, or do not clear gradients at its start",
             where=discard.where,
@@ -61,20 +61,21 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
 
 
 def _never_used(run: Run, fewest: int = 10) -> Iterator[Finding]:
-    """Backward passes reach what an optimizer holds, and in the whole run it takes no step."""
+    """Backward passes reach an optimizer's parameters, but in the whole run it takes no step."""
     passes = sum(event.count for event in run.facts(Backward))
     for event in run.facts(Unstepped):
         if passes < fewest:
             continue
         link, shared = step_at(program(run))
         yield Finding(
-            what=f"{passes:,} backward passes, and {event.class_} has not taken one step: its {event.held} parameters "
-            "are as they were at the start",
-            why="accelerate skips step() except where it synchronises, and a condition of your own never falls on that "
+            what=f"{passes:,} backward passes, but {event.class_} has not taken a single step: its {event.held} "
+            "parameters "
+            "have not changed",
+            why="accelerate skips step() except when it synchronises, and your own condition never coincides with that "
             "pass"
             if shared
-            else "step() was never carried out",
-            remedy="call optimizer.step() and zero_grad() in every pass: accumulate() decides which of them count"
+            else "step() was never executed",
+            remedy="call optimizer.step() and zero_grad() in every iteration: accumulate() decides which of them count"
             if shared
             else "call optimizer.step() after backward()",
             **edited_at(event.where, link),
@@ -87,7 +88,7 @@ def _never_used(run: Run, fewest: int = 10) -> Iterator[Finding]:
 
 
 def _beside_starved(run: Run) -> set[int]:
-    """The optimizers beside one that never gets a gradient: its passes, cut off, write to theirs only (PM403)."""
+    """The optimizers other than one that never gets a gradient: its passes, cut off, write to theirs only (PM403)."""
     flags: dict[int, list[int]] = {}
     for census in run.facts(Census):
         flags.setdefault(census.optimizer, []).extend(census.flags)

@@ -17,23 +17,23 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
     """backward() adds to gradients that a step has already used.
 
     PyTorch adds new gradients to `.grad`. Without `zero_grad()` between two steps each update uses the sum over all
-    batches so far. With two optimizers there is a second way: the first loss also writes gradients for the second
+    batches so far. With two optimizers it can also happen like this: the first loss writes gradients for the second
     optimizer, and these are still there when its own loss adds to them.
 
     ## Why it hurts
-    The direction is a mixture of all past batches, and the gradient grows with every step. Easy problems are learnt all
-    the same, which hides the fault; hard ones oscillate or diverge.
+    The direction is a mixture of all past batches, and the gradient grows with every step. Easy problems are still
+    learnt, which hides the bug; hard ones oscillate or diverge.
 
     ## What to try first
     Call `optimizer.zero_grad()` before `backward()`, for every optimizer.
 
     ## When this is wrong
     Gradient accumulation is not reported: there, gradients are cleared after the step that used them. Nor are gradients
-    that a shared part collects from several losses, unless they oppose each other as those of a GAN do.
+    that a shared part accumulates from several losses, unless they oppose each other as in a GAN.
 
     ## Options
-    `share`: the least share of steps in which it must happen; `in_a_row`: or the steps at the end of the run, none of
-    them without it; `against`: the cosine between two losses' gradients below which they oppose each other.
+    `share`: smallest share of steps in which it must happen; `in_a_row`: or in this many consecutive steps at the end
+    of the run; `against`: the cosine between two losses' gradients below which they oppose each other.
     """
     yield from _mixed(run, against, in_a_row)
     taken: dict[int, int] = {}
@@ -51,7 +51,7 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
         whose = f" of optimizer {event.optimizer} ({listed(event.parameters)})" if several else ""
         yield Finding(
             what=(f"in {event.count:,} of {steps:,} steps" if often else f"since step {event.step:,}")
-            + f" backward(){shown} added to gradients{whose} that the last step had used",
+            + f" backward(){shown} added to gradients{whose} that the last step had already used",
             why="each update uses the sum of all gradients so far, not the gradient of its batch",
             remedy="call optimizer.zero_grad() before this line, once per step"
             if outside is None
@@ -66,7 +66,7 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
 
 
 def _own_pass(run: Run, stale: StaleBackward) -> StaleBackward:
-    """The pass that this optimizer's first step used, before anything could be stale: its gradients are to be cleared.
+    """The pass that this optimizer's first step used, before anything could be stale: its gradients must be cleared.
 
     A loss of another optimizer may be the first to add to what is left of them.
     """
@@ -82,7 +82,7 @@ def _never_clean_since(run: Run, stale: StaleBackward) -> bool:
 
 
 def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
-    """One optimizer steps on the sum of its own loss's gradients and of those of its opponent's."""
+    """One optimizer steps on the sum of its own loss's gradients and its opponent's."""
     looks: dict[tuple[object, ...], list[Mixture]] = defaultdict(list)
     for event in run.facts(Mixture):
         looks[(event.optimizer, event.line, event.first[1])].append(event)
@@ -92,9 +92,11 @@ def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
         if len(events) < fewest or median(cosines) > against or not opposed:
             continue
         yield Finding(
-            what=f"the steps of optimizer {number} use the gradients of this pass and those of line {line}, which "
-            f"another optimizer had used already; the two oppose each other (cosine {median(cosines):.2f})",
-            why=f"the loss of line {line} writes gradients here too, and nobody clears them before this one adds more",
+            what=f"optimizer {number} steps on the gradients of this pass plus those of line {line}, which another "
+            "optimizer "
+            f"had already used; the two oppose each other (cosine {median(cosines):.2f})",
+            why=f"the loss of line {line} also writes gradients here, and nothing clears them before this pass adds "
+            "more",
             remedy="call zero_grad() of this optimizer right before this line, or detach() its outputs for the other "
             "loss",
             where=events[-1].where,

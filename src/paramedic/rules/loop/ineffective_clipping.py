@@ -11,21 +11,21 @@ MEASURING = 1e6  # a limit that no gradient reaches: the call is there for the n
 
 @rule("PM604", "ineffective-clipping", severity="error", needs=[Clip], coverage=[Step])
 def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
-    """Gradient clipping that has no effect on the gradients the optimizer uses.
+    """Gradient clipping has no effect on the gradients the optimizer uses.
 
     ## Why it hurts
-    The code says that gradients are limited, and they are not. The first large gradient goes through.
+    The code claims that gradients are limited, but they are not. The first large gradient goes through.
 
     ## What to try first
-    Between `backward()` and `step()`: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`. Pass a list or
-    `model.parameters()` afresh; a generator that was read once is empty.
+    Between `backward()` and `step()`: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`. Pass a list or a new
+    `model.parameters()`; a generator that was already consumed is empty.
 
     ## When this is wrong
-    Clipping in every micro-batch of an accumulation is reported as a warning only: it limits something, but not the
-    gradient that is used. A call with an infinite limit clips nothing and only measures the norm, wherever it stands.
+    Clipping in every micro-batch of an accumulation is only a warning: it limits something, but not the gradient that
+    is used. A call with an infinite limit clips nothing and only measures the norm, wherever it is.
 
     ## Options
-    `share`: the least share of clipping calls that must be without effect.
+    `share`: smallest share of clipping calls without effect.
     """
     places: dict[tuple[str | None, int | None], list[Clip]] = {}
     for event in run.facts(Clip):
@@ -58,12 +58,12 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
 def _reason(event: Clip) -> tuple[str, str, str] | None:
     between = "call it between backward() and step()"
     if event.tensors == 0:
-        empty = "got no tensors: its generator had been read before"
+        empty = "received no tensors: its generator was already consumed"
         return empty, "nothing is clipped; gradients of any size go through", "pass model.parameters() or a list"
     if event.with_gradient == 0:
         return "saw no gradient at all", "it runs before backward() has written any", between
     if event.stale:
-        return "came after step(), on gradients already used", "the update was made with unclipped gradients", between
+        return "came after step(), on gradients already used", "the update used unclipped gradients", between
     if event.covered == 0 and event.optimised_with_gradient:
         other = "clipped tensors that no optimizer holds"
         return other, "the gradients that are used stay unclipped", "pass the parameters of the model being trained"
@@ -71,7 +71,7 @@ def _reason(event: Clip) -> tuple[str, str, str] | None:
 
 
 def _per_micro_batch(run: Run, event: Clip, total: int) -> Iterator[Finding]:
-    """Clip, backward, clip, backward, step: a running sum that is clipped anew with each part."""
+    """Clip, backward, clip, backward, step: a running sum that is clipped again with each part."""
     cycles = run.facts(Loop)
     steps = sum(cycle.count for cycle in cycles)
     guilty = sum(cycle.count for cycle in cycles if _clips_a_running_sum(cycle.ops, event.where.line))
@@ -79,7 +79,7 @@ def _per_micro_batch(run: Run, event: Clip, total: int) -> Iterator[Finding]:
         return
     yield Finding(
         what=f"{event.function} runs on every micro-batch in {guilty:,} of {steps:,} steps, not on their sum",
-        why="the running sum is clipped anew with each micro-batch, so early ones count less than late ones",
+        why="the running sum is clipped again with each micro-batch, so early ones count less than late ones",
         remedy="clip once, right before optimizer.step()",
         where=event.where,
         severity="warning",

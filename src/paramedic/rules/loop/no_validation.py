@@ -11,16 +11,16 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     """The model was never evaluated.
 
     ## Why it hurts
-    The training loss says how well the model knows the training data. Whether it has learnt anything that holds for
-    other data, and when to stop, only held-out data can tell.
+    The training loss shows how well the model fits the training data. Only held-out data can show whether it
+    generalises, and when to stop.
 
     ## What to try first
     Hold out a tenth of the data and compute the loss or accuracy on it after every epoch, in `model.eval()` and under
     `torch.no_grad()`.
 
     ## When this is wrong
-    When the evaluation is done by another program on the saved weights. Networks that are trained against each other,
-    and policies that make their own data, are not judged.
+    When another program evaluates the saved weights. Networks trained against each other, and policies that generate
+    their own data, are not judged.
 
     ## Options
     `fewest`: steps that must have been taken.
@@ -28,19 +28,19 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     for event in run.facts(Gear):
         raise Abstain(str(event.reason))
     if run.meta.get("forked") or run.rank:
-        raise Abstain("another process may evaluate")
+        raise Abstain("another process may do the evaluation")
     if len({event.optimizer for event in run.facts(Step)}) > 1:
         raise Abstain("several optimizers take turns, as in adversarial training")
     if not run.facts(Loader) and not run.facts(LossCall):
-        raise Abstain("nothing is compared with targets, and no loader gives data that could be held out")
+        raise Abstain("nothing is compared with targets, and no loader has data that could be held out")
     modes = [event for event in run.facts(Mode) if not event.training]
     if run.facts(EvalForward) or modes or any(not event.grad for event in run.facts(Forward)):
         return
     step = run.facts(Step)[-1]
     yield Finding(
-        what=f"{run.steps:,} training steps, and the model was never evaluated on other data",
-        why="the training loss alone cannot tell learning from memorising",
-        remedy="hold out a part of the data and evaluate on it after every epoch",
+        what=f"{run.steps:,} training steps, but the model was never evaluated on other data",
+        why="the training loss alone cannot distinguish learning from memorising",
+        remedy="hold out part of the data and evaluate on it after every epoch",
         where=step.where,
         evidence=(Evidence(name="evaluations", value=0, limit="≥ 1"),),
         confidence=0.5,  # that it is a fault; that it is so is certain

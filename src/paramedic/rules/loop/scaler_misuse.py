@@ -8,13 +8,13 @@ from paramedic.rules import Evidence, Finding, Run, rule
 
 @rule("PM606", "scaler-misuse", severity="error", needs=[ScalerCall], causes=["PM605", "PM205", "PM208", "PM101"])
 def check(run: Run) -> Iterator[Finding]:
-    """A GradScaler is used in part: a step without it, a loss beside it, or never an update().
+    """A GradScaler is used incompletely: a step without it, a loss without it, or no update().
 
     ## Why it hurts
-    `optimizer.step()` on gradients of a scaled loss takes steps that are up to 65,536 times too large (Adam hides it,
-    but not for its epsilon and weight decay). Without `scaler.update()` the scale never adapts, and one overflow is
-    never recovered from. `scaler.step()` divides all gradients of the optimizer by the scale: those of a second loss
-    that went back without it are all but lost.
+    `optimizer.step()` on the gradients of a scaled loss takes steps up to 65,536 times too large (Adam hides it, except
+    in its epsilon and weight decay). Without `scaler.update()` the scale never adapts, and training never recovers from
+    an overflow. `scaler.step()` divides all gradients of the optimizer by the scale: those of a second loss that was
+    backpropagated without the scaler almost vanish.
 
     ## What to try first
     `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`: all three, for every loss.
@@ -27,7 +27,7 @@ def check(run: Run) -> Iterator[Finding]:
             yield Finding(
                 what=f"optimizer.step() used gradients of a scaled loss in {step.count:,} steps",
                 why="they are larger by the loss scale (65,536 at first): scaler.step() would have divided by it",
-                remedy="replace optimizer.step() by scaler.step(optimizer); scaler.update()",
+                remedy="replace optimizer.step() with scaler.step(optimizer); scaler.update()",
                 where=step.where,
                 evidence=(Evidence(name="scaled_steps", value=step.count, limit="0"),),
                 confidence=0.97,

@@ -12,20 +12,20 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     """An optimizer steps without a new gradient.
 
     ## Why it hurts
-    A step on no gradient changes nothing. A step on the gradient of the last step moves the weights again in an old
-    direction, and momentum and weight decay act twice.
+    A step without a gradient changes nothing. A step on the gradient of the last step moves the weights again in an old
+    direction, and applies momentum and weight decay twice.
 
     ## What to try first
-    One `backward()`, then one `step()`. Move a `step()` that stands outside of the batch loop, or inside an inner loop,
-    to where the gradient is computed. A closure, as LBFGS wants one, runs the model, the loss and `backward()` itself.
+    One `backward()`, then one `step()`. Move a `step()` that is outside the batch loop, or inside an inner loop, to
+    where the gradient is computed. A closure, as LBFGS needs it, runs the model, the loss and `backward()` itself.
 
     ## When this is wrong
-    Gradients written by hand (`p.grad = ...`) and closures are recognised and not reported. A single first step
-    before any gradient exists is not reported either, nor an optimizer whose modules are never called: it is stepped
-    to see what a scheduler does.
+    Manually assigned gradients (`p.grad = ...`) and closures are recognised and not reported. Nor is a single first
+    step before any gradient exists, or an optimizer whose modules are never called: it is stepped to see what a
+    scheduler does.
 
     ## Options
-    `share`: the least share of steps that must be empty.
+    `share`: smallest share of steps without a new gradient.
     """
     steps = run.facts(Step)
     yield from _never_backward(run, steps)
@@ -45,7 +45,7 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
             f"in {event.count:,} of {total:,} steps",
             why="every .grad was None, so no weight could move"
             if none
-            else "no backward() came since the last step: the same gradient was used again",
+            else "there was no backward() since the last step: the same gradient was used again",
             remedy="call loss.backward() before each step, with nothing that clears gradients in between",
             where=event.where,
             evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
@@ -68,7 +68,7 @@ def _idle_closure(event: Step, total: int) -> Finding:
 
 
 def _never_backward(run: Run, steps: list[Step]) -> Iterator[Finding]:
-    """Closures are asked for a gradient and give none: a training_step that returns nothing."""
+    """Closures are called but produce no gradient: a training_step that returns nothing."""
     total = sum(step.count for step in steps)
     touched = any(flags & GRADIENT for census in run.facts(Census) for flags in census.flags)
     computed = any(event.grad and event.training for event in run.facts(Forward))
@@ -78,7 +78,7 @@ def _never_backward(run: Run, steps: list[Step]) -> Iterator[Finding]:
     call = next(event for event in run.facts(Forward) if event.grad and event.training)
     yield Finding(
         what=f"no backward() in {total:,} optimizer steps: every .grad stayed None, and no weight moved",
-        why="the model is called in training, and the loss that is computed there never gets to backward()",
+        why="the model is called in training, but its loss never reaches backward()",
         remedy="return the loss from training_step, or from the closure",
         where=call.where,
         evidence=(Evidence(name="backward_passes", value=0, limit=f"{total}"),),
@@ -87,7 +87,7 @@ def _never_backward(run: Run, steps: list[Step]) -> Iterator[Finding]:
 
 
 def _never_computed(run: Run, number: int) -> bool:
-    """Nothing was ever computed with what this optimizer holds."""
+    """Nothing was ever computed with this optimizer's parameters."""
     held = next((event for event in run.facts(Optimizer) if event.number == number), None)
     if held is None or held.in_models < held.held:
         # Its modules may be gone: a stand-in that was built to look at a schedule, beside an optimizer that trains.

@@ -14,20 +14,20 @@ def check(run: Run) -> Iterator[Finding]:
     """The model, or a part of it, is evaluated while it is in train mode.
 
     ## Why it hurts
-    Dropout makes the metric random and too low. BatchNorm normalises with the statistics of the evaluation batch, and
+    Dropout makes the metric random and too low. BatchNorm normalises with the statistics of the evaluation batch and,
     worse, updates its running statistics with evaluation data.
 
     ## What to try first
     `model.eval()` before the evaluation and `model.train()` after it.
 
     ## When this is wrong
-    Monte-Carlo dropout is recognised when only the dropout modules are in train mode, or when the same input is passed
-    several times. Calls whose output is not compared with labels or given to a loss (samples of a generator, a
-    teacher's pseudo-labels) are not evaluations and are not reported; nor are answers that a training loss was computed
-    from, nor calls with gradients on the batches of training itself, once per step, whose loss goes unused. A model
-    that was trained on one image at a time and is used on one image at a time has a BatchNorm that normalises each
-    image by itself, as pix2pix does on purpose. Nor are calls with borrowed weights (`torch.func.functional_call`),
-    as of a model that has just been adapted to a task: running statistics do not belong to those.
+    Monte-Carlo dropout is recognised if only the dropout modules are in train mode, or if the same input is passed
+    several times. Calls whose output is not compared with labels or passed to a loss (samples of a generator, a
+    teacher's pseudo-labels) are not evaluations and are not reported; nor are outputs that a training loss was computed
+    from, nor calls with gradients on the training batches themselves, once per step, whose loss is unused. A model that
+    was trained and used on one image at a time has a BatchNorm that normalises each image separately, as pix2pix does
+    on purpose. Nor are calls with substituted weights (`torch.func.functional_call`), such as a model that has just
+    been adapted to a task: running statistics do not belong to those.
     """
     trained = {event.module for event in run.facts(TrainForward)}
     trained |= {event.module for event in run.facts(Average) if event.kind != "still"}  # as much as its source
@@ -58,16 +58,16 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"evaluation{f' ({event.line})' if switch else ''} ran with {whole}{event.module} in train mode: "
             f"{active} active",
-            why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
+            why="dropout randomises the result, and BatchNorm uses and stores the evaluation batch's statistics"
             if any(m.norm for m in affected)
             else "dropout removes part of the network at random, so the result is noisy and too low",
-            remedy="add the parentheses: eval() is named here, but not called"
+            remedy="add the parentheses: eval is referenced here, but not called"
             if uncalled
-            else f"call {event.module}.eval() here when it is evaluated: {event.module}.train(training), with a flag"
+            else f"call {event.module}.eval() here for evaluation: {event.module}.train(training), with a flag"
             if switch
             else f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
             if event.training
-            else f"find out why eval() does not reach {affected[0].path}: a train() of its own, or a later call",
+            else f"find out why eval() does not reach {affected[0].path}: an overridden train(), or a later call",
             where=replace(event.where, line=uncalled) if uncalled else switch.where if switch else event.where,
             evidence=(
                 Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
@@ -78,7 +78,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _uncalled(run: Run, event: EvalForward) -> int | None:
-    """The line before this call, in the same function, that says `model.eval` and forgets the parentheses."""
+    """The line before this call, in the same function, that has `model.eval` without the parentheses."""
     try:
         tree = ast.parse(run.meta.get("code", {}).get(event.where.file, ""))
     except SyntaxError:
@@ -113,7 +113,7 @@ def _switched_here(run: Run, event: EvalForward) -> Mode | None:
 
 
 def _torn(modules: Sequence[ModePart]) -> bool:
-    """Some BatchNorms in train mode and others not: who adapts them to the test data on purpose takes all of them."""
+    """Some BatchNorms in train mode and others not: adapting them to test data on purpose would use all of them."""
     return len({bool(module.training) for module in modules if module.norm}) > 1
 
 
@@ -127,7 +127,7 @@ def _name(module: ModePart) -> str:
 
 
 def _one_at_a_time(run: Run) -> set[str]:
-    """BatchNorms that were trained on single samples, and got no more than one in train mode otherwise."""
+    """BatchNorms that only ever saw single samples in train mode."""
     batches: dict[str, set[int]] = {}
     trained = set()
     for call in run.facts(ModuleCall):

@@ -12,14 +12,14 @@ def check(run: Run) -> Iterator[Finding]:
     """Weight decay also applies to weights of norm layers, although a group without decay exists.
 
     ## Why it hurts
-    Little, as a rule: scales of norm layers are pulled towards zero. But the line that sorts the parameters does not do
+    Usually little: scales of norm layers are pulled towards zero. But the line that groups the parameters does not do
     what it says, most often because it looks for a name (`LayerNorm.weight`) that the module does not have.
 
     ## What to try first
-    Sort by shape: `decay = [p for p in model.parameters() if p.ndim >= 2]`, and the rest without decay.
+    Group by shape: `decay = [p for p in model.parameters() if p.ndim >= 2]`, and the rest without decay.
 
     ## When this is wrong
-    With a single group nothing is reported: nobody meant to exclude anything.
+    With a single group nothing is reported: nothing was meant to be excluded.
     """
     shapes = {p.name: p.shape for model in run.facts(Model) for p in model.parameters}
     judged = 0
@@ -33,8 +33,9 @@ def check(run: Run) -> Iterator[Finding]:
             continue
         decay = max(group.weight_decay for group in groups)
         yield Finding(
-            what=f"{listed(norms)} are decayed by {decay:g}, while {len(spared)} other one-dimensional tensors are not",
-            why="the test that sorts the parameters into groups does not match these",
+            what=f"{listed(norms)} have weight decay {decay:g}, while {len(spared)} other one-dimensional tensors "
+            "are not",
+            why="the condition that groups the parameters does not match these",
             remedy="put every parameter with p.ndim < 2 into the group with weight_decay=0",
             where=optimizer.where,
             evidence=(Evidence(name="decayed_norm_weights", value=len(norms), limit="0"),),

@@ -25,25 +25,25 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     """The learning-rate schedule runs at the wrong pace, in the wrong direction, or not at all.
 
     ## Why it hurts
-    A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the rest
-    of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch hardly changes the
-    rate, and one that is never stepped does nothing. One that was made for an optimizer that has since been replaced
-    moves a rate that nobody uses. A warm-up that is longer than the run ends before the rate has arrived.
-    `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it takes every improvement for a failure;
-    given the loss of single batches, it takes their noise for a plateau.
+    A schedule counted in epochs but stepped for every batch decays the learning rate within a few batches: the rest of
+    the run trains at almost zero. One counted in batches but stepped once per epoch hardly changes the rate, and one
+    that is never stepped does nothing. One built for an optimizer that has since been replaced changes a rate that is
+    not used. If the warm-up is longer than the run, the rate never reaches its target. `ReduceLROnPlateau` expects a
+    value that falls: given an accuracy, it treats every improvement as a failure; given the loss of single batches, it
+    mistakes their noise for a plateau.
 
     ## What to try first
     Call `scheduler.step()` after each epoch for schedules counted in epochs, after each `optimizer.step()` for those
-    counted in batches (`OneCycleLR`, most warm-ups). A new optimizer needs a new scheduler. `mode="max"` for numbers
-    that should rise.
+    counted in batches (`OneCycleLR`, most warm-ups). A new optimizer needs a new scheduler. Use `mode="max"` for
+    metrics that should rise.
 
     ## When this is wrong
-    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts, nor cosines that go
-    up and down with each pass over the data, nor schedules whose `step()` stands in the source and was not reached: it
-    may wait for a condition.
+    Schedules that reach zero at the end of the run are not reported, nor are restarts, nor cosines that go up and down
+    once per pass over the data, nor schedules whose `step()` is in the source but was not reached: it may depend on a
+    condition.
 
     ## Options
-    `fewest`: optimizer steps; `early`: share of the run before which the rate must not have vanished.
+    `fewest`: fewest optimizer steps; `early`: share of the run before which the rate must not have vanished.
     """
     if run.facts(Ended):
         raise Abstain("the script ended early")
@@ -62,7 +62,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
 
 
 def _inherited(run: Run, schedule: Schedule, schedules: list[Schedule], fewest: int) -> Iterator[Finding]:
-    """Its optimizer has stopped, another one trains the same weights, and no schedule moves that one's rate."""
+    """Its optimizer has stopped, another one trains the same weights, whose rate no schedule changes."""
     heir = schedule.heir
     if heir is None or schedule.idle < 3 or schedule.heir_steps < fewest:
         return
@@ -70,10 +70,10 @@ def _inherited(run: Run, schedule: Schedule, schedules: list[Schedule], fewest: 
         return
     made = next((event for event in run.facts(Optimizer) if event.number == heir), schedule)
     yield Finding(
-        what=f"{schedule.class_} moves the rate of an optimizer that no longer steps: its last {schedule.idle} "
-        f"calls changed nothing, while another one took {many(schedule.heir_steps, 'step')} on the same weights",
-        why="a scheduler belongs to the optimizer that it was built with, not to the variable's name",
-        remedy="build the scheduler again, for the new optimizer",
+        what=f"{schedule.class_} changes the rate of an optimizer that no longer steps: its last {schedule.idle} "
+        f"calls changed nothing, while another optimizer took {many(schedule.heir_steps, 'step')} on the same weights",
+        why="a scheduler is bound to the optimizer object it was built with, not to the variable",
+        remedy="build a new scheduler for the new optimizer",
         where=made.where if made.where.file else schedule.where,
         evidence=(Evidence(name="calls_without_effect", value=schedule.idle, limit="0"),),
         confidence=0.93,
@@ -81,7 +81,7 @@ def _inherited(run: Run, schedule: Schedule, schedules: list[Schedule], fewest: 
 
 
 def _backwards(schedule: Schedule) -> Iterator[Finding]:
-    """ReduceLROnPlateau is given a number that should rise and waits for it to fall, or the other way round."""
+    """ReduceLROnPlateau is given a value that should rise and expects it to fall, or vice versa."""
     told, meaning, mode = schedule.told or [], schedule.meaning, schedule.mode
     if meaning is None or len(told) < 4 or not schedule.last < schedule.peak:
         return
@@ -94,8 +94,8 @@ def _backwards(schedule: Schedule) -> Iterator[Finding]:
     yield Finding(
         what=f"ReduceLROnPlateau(mode={mode!r}) is given {name}, which went from {told[0]:.3g} to {told[-1]:.3g}: it "
         f"has lowered the rate from {schedule.peak:g} to {schedule.last:.1e}",
-        why=f"it takes every {wanted} for a failure, so the better the model gets, the less it learns",
-        remedy=f'say mode="{"max" if wanted == "rise" else "min"}" where it is built',
+        why=f"it treats every {wanted} as a failure, so the better the model gets, the lower the rate",
+        remedy=f'pass mode="{"max" if wanted == "rise" else "min"}" where it is built',
         where=at(schedule, schedule.born),
         evidence=(Evidence(name="change_of_the_number", value=round(change, 5), limit="a plateau"),),
         confidence=0.93,
@@ -107,7 +107,7 @@ def _never(schedule: Schedule, steps: int) -> Finding | None:
         return None
     return Finding(
         what=f"{schedule.class_} was built and never stepped in {many(steps, 'optimizer step')}",
-        why="the learning rate stays what it was",
+        why="the learning rate never changes",
         remedy="call scheduler.step() after each epoch, or after each optimizer.step() if it counts batches",
         where=at(schedule, schedule.born),
         evidence=(Evidence(name="scheduler_steps", value=0, limit="≥ 1"),),
@@ -116,7 +116,7 @@ def _never(schedule: Schedule, steps: int) -> Finding | None:
 
 
 def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | None:
-    """The rate is gone long before the end, and does not come back."""
+    """The rate vanishes long before the end and does not recover."""
     since, calls = schedule.low_since, schedule.calls
     if since is None or since > early * steps or calls < 0.9 * steps:
         return None
@@ -125,13 +125,14 @@ def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding
     again = second_call(program(run), schedule.where) if calls < 1.1 * steps else None
     often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
     return Finding(
-        what=f"the learning rate fell from {schedule.peak:g} below a hundredth of it by step {since:,} of {steps:,} "
+        what=f"the learning rate fell from {schedule.peak:g} to less than a hundredth of that by step {since:,} of "
+        f"{steps:,} "
         f"and ended at {schedule.last:.1e}",
         why=f"{schedule.class_} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
-        "moves a weight",
+        "changes the weights",
         remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches"
         if again is None
-        else "give the second call of this function an optimizer and a schedule of its own",
+        else "create a new optimizer and schedule for the second call of this function",
         **edited_at(_to_edit(schedule), again),
         evidence=(
             Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
@@ -142,13 +143,13 @@ def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding
 
 
 def _noisy(told: Sequence[float], at: int, around: int = 10, spread: float = 0.25) -> bool:
-    """Whether the numbers that it was given jumped from batch to batch when the rate was gone."""
+    """Whether the values passed to it varied from batch to batch when the rate vanished."""
     near = [value for value in told[max(0, at - around) : at + around] if value > 0]
     return len(near) >= around and max(near) - min(near) > spread * sum(near) / len(near)
 
 
 def _never_arrived(run: Run, schedule: Schedule, steps: int, arrived: float = 0.5) -> Finding | None:
-    """The rate rises to the end of the run, and is far below what it should rise to."""
+    """The rate rises until the end of the run and stays far below its target."""
     first, target = schedule.first, schedule.target
     rising = first is not None and schedule.last >= schedule.peak > first
     if not rising or not target or schedule.calls < 0.9 * steps or schedule.last > arrived * target:
@@ -157,11 +158,11 @@ def _never_arrived(run: Run, schedule: Schedule, steps: int, arrived: float = 0.
     if len(course) < 3 or course[-1] < max(course) or course[-1] <= course[len(course) * 3 // 4 - 1]:
         return None
     horizon = next((schedule.settings[name] for name in _SIZED if schedule.settings.get(name)), None)
-    laid_out = f"{schedule.class_} is laid out for {horizon:,.0f} steps" if horizon else "the warm-up takes longer"
+    laid_out = f"{schedule.class_} is configured for {horizon:,.0f} steps" if horizon else "the warm-up takes longer"
     return Finding(
         what=f"the run of {steps:,} steps ended inside the warm-up: the learning rate had risen to {schedule.last:.2g} "
         f"of {target:.2g}",
-        why=f"{laid_out}; nearly all of the run trains at a small part of the rate that was chosen",
+        why=f"{laid_out}; nearly all of the run trains at a fraction of the chosen rate",
         remedy=f"give it the number of optimizer steps, {steps}: epochs * len(loader), not len(dataset)"
         if horizon
         else f"warm up for a small part of the run, such as {max(1, steps // 20)} of its {steps} steps",
@@ -184,8 +185,8 @@ def _zero(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | N
         return None  # another schedule, or the script itself, has raised it again
     return Finding(
         what=f"the learning rate is 0 from step {since:,} of {steps:,} on",
-        why=f"{schedule.class_} multiplied it by zero; the rest of the run moves no weight",
-        remedy="check the factor: gamma=1 leaves the rate as it is, gamma=0 switches it off"
+        why=f"{schedule.class_} multiplied it by zero; the weights do not change for the rest of the run",
+        remedy="check the factor: gamma=1 keeps the rate, gamma=0 sets it to 0"
         if schedule.class_ in ("StepLR", "MultiStepLR", "ExponentialLR")
         else "set the schedule's length to the whole run",
         where=at(schedule, schedule.born),
@@ -198,14 +199,14 @@ def _zero(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | N
 
 
 def _to_edit(schedule: Schedule) -> Where:
-    """Where step() is called; where a library does that, there is only the line that builds the schedule."""
+    """Where step() is called; if a library does that, the line that builds the schedule."""
     return at(schedule, schedule.born) if schedule.by_library else schedule.where
 
 
 def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
-    """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so.
+    """Whether a horizon in batches is a number of passes over a loader: a deliberate cycle.
 
-    Unless it is the number of epochs as well, which a schedule is more often given.
+    Unless it is also the number of epochs, which is the more common argument.
     """
     # A length that only the user's own sampler could tell is seen when a pass is over.
     passes, loaders = run.facts(Epoch), run.facts(Loader)
@@ -226,7 +227,7 @@ def _wrong_unit(run: Run, schedule: Schedule, steps: int) -> Finding | None:
         what += f"{calls / (2 * horizon):,.0f} times"
         remedy = f"step it once per epoch, or give it T_max={calls}"
     elif calls <= horizon / 10 and abs(horizon - steps) <= 0.02 * steps:
-        what = f"{schedule.class_} is laid out for {horizon:,.0f} steps, as many as the optimizer took, and was "
+        what = f"{schedule.class_} is configured for {horizon:,.0f} steps, as many as the optimizer took, but was "
         what += f"stepped only {calls} times"
         remedy = "call scheduler.step() after every optimizer.step(), not once per epoch"
         if schedule.by_library:

@@ -13,10 +13,10 @@ from paramedic.rules.support import by_place
 
 @rule("PM510", "batch-size-dependent-loss", severity="warning", needs=[LossCall, Backward], causes=["PM101", "PM2"])
 def check(run: Run, *, fewest: int = 8, heavy: float = 2.0) -> Iterator[Finding]:
-    """A loss that is summed over the batch and back-propagated as it is.
+    """The loss is summed over the batch instead of averaged.
 
-    A note as long as training goes well; a warning when the loss has blown up, or when plain gradient steps change the
-    weights by a tenth of their size and nothing is learnt. Adam divides the size of the gradient out again.
+    A note while training goes well; a warning if the loss has blown up, or if plain gradient steps change the weights
+    by a tenth of their size and nothing is learnt. Adam cancels the size of the gradient.
 
     ## Why it hurts
     The gradient is proportional to the batch size: a learning rate that works for 16 samples is too high for 256.
@@ -25,11 +25,11 @@ def check(run: Run, *, fewest: int = 8, heavy: float = 2.0) -> Iterator[Finding]
     `reduction="mean"`, or divide the sum by the number of samples.
 
     ## When this is wrong
-    Sums with a learning rate that fits, as is usual for variational auto-encoders, stay a note.
+    Sums with a suitable learning rate, as is usual for variational autoencoders, stay a note.
 
     ## Options
-    Of a sum that is added to a mean: `fewest`: samples of the batch; `heavy`: its weight times their number, from which
-    on it was not divided by them.
+    For a sum that is added to a mean: `fewest`: fewest samples in the batch; `heavy`: its weight times their number,
+    above which it was not divided by them.
     """
     for sums in by_place(run.facts(MixedReductions)).values():
         undivided = [op for op in sums if op.samples >= fewest and abs(op.weight) * op.samples >= heavy]
@@ -47,7 +47,7 @@ def check(run: Run, *, fewest: int = 8, heavy: float = 2.0) -> Iterator[Finding]
         effect = ", and the steps are too large" if blown else "; its gradient grows with the batch size"
         yield Finding(
             what=f"{call.function} is summed over {size} samples{effect}",
-            why="a sum scales the steps by the number of samples (and outputs) in a batch",
+            why="a sum scales each step by the number of samples (and outputs) in a batch",
             remedy='reduction="mean", or divide the sum by the number of samples',
             where=call.where,
             severity=severity,
@@ -59,9 +59,10 @@ def check(run: Run, *, fewest: int = 8, heavy: float = 2.0) -> Iterator[Finding]
 def _mixed(op: MixedReductions) -> Finding:
     name = op.name or "the divergence"
     return Finding(
-        what=f"{name} is summed over the {op.samples} samples of a batch, and added to a mean over them",
-        why=f"it weighs {op.samples} times as much as it should, and the more the larger the batch: the divergence is "
-        "pushed to zero, and the latent code carries nothing",
+        what=f"{name} is summed over the {op.samples} samples of a batchbut added to a mean over them",
+        why=f"it weighs {op.samples} times too much, and more the larger the batch: the divergence is pushed to "
+        "zero, and "
+        "the latent code carries no information",
         remedy=f"divide {name} by the number of samples, and sum or average both terms over the same axes",
         where=op.where,
         evidence=(Evidence(name="weight", value=round(abs(op.weight), 4), limit=f"{1 / op.samples:.3g}"),),
@@ -79,7 +80,7 @@ def _blown_up(run: Run, passes: list[Backward]) -> bool:
 
 
 def _too_large_steps(run: Run, *, push: float = 0.1) -> bool:
-    """The size of the gradient is the size of the step, and that destroys what the weights have learnt."""
+    """Steps are as large as the gradient, which destroys what the weights have learnt."""
     if any(optimizer.class_ != "SGD" for optimizer in run.facts(Optimizer)):
         return False
     try:

@@ -17,16 +17,16 @@ def check(run: Run, *, ratio: float = 100.0, drowned: float = 1e4, fewest: int =
     The optimizer sees only the sum. A term that is a hundred times smaller has almost no influence on the weights.
 
     ## What to try first
-    Log both terms; weight them so that they are of the same order at the start.
+    Log both terms; weight them so that they have the same order of magnitude at the start.
 
     ## When this is wrong
-    A penalty is meant to be small; only dominated loss functions of torch are reported, and only as a note. A term may
-    have small values and large gradients. It is a warning where the smaller one is ten thousand times smaller, does not
-    fall, and was not multiplied by anything: whoever writes `1e-4 * term` wants it small.
+    A penalty is meant to be small; only dominated torch loss functions are reported, and only as a note. A term may
+    have small values and large gradients. It is a warning if the smaller term is ten thousand times smaller, does not
+    fall, and was not multiplied by anything: `1e-4 * term` is meant to be small.
 
     ## Options
-    `ratio`: between the two terms; `drowned`: the ratio from which on it is a warning; `fewest`: examined steps in all
-    of which it must be so large.
+    `ratio`: between the two terms; `drowned`: the ratio above which it is a warning; `fewest`: fewest examined steps,
+    in all of which the ratio must be that large.
     """
     for group in by_place(run.facts(Terms)).values():
         ratios = []

@@ -25,28 +25,28 @@ _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
     lasting=True,
 )
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
-    """The target of a loss is made by the network that is being trained, and gradients flow into it.
+    """The target of a loss comes from the network being trained, and gradients flow into it.
 
-    Two branches that are set against each other may also turn out to be the same, number by number: an old policy's
-    log-probabilities that are computed by the new one, a next state that is the state itself, two views with one seed,
-    one view that is compared with itself while the other is left out.
+    Or two branches that should be compared are numerically identical: old log-probabilities that are computed with the
+    new policy, a next state that is the state itself, two views with the same seed, a view compared with itself while
+    the other is unused.
 
-    The advantage that a policy's log-probability is multiplied with is such a target, too: the critic learns from its
-    own loss, not from the policy's.
+    The advantage that multiplies a policy's log-probability is such a target as well: the critic learns from its own
+    loss, not from the policy's.
 
     ## Why it hurts
     The loss can be lowered by moving the target instead of the prediction. A value network then chases its own
-    estimates; and where both sides are one tensor, the loss is zero from the start.
+    estimates; and if both sides are the same tensor, the loss is zero from the start.
 
     ## What to try first
     `with torch.no_grad():` around the target, or `target.detach()`; `advantage.detach() * log_prob`.
 
     ## When this is wrong
-    When both branches are to move, as in some self-supervised methods: only targets that look like the next value of a
+    When both branches should move, as in some self-supervised methods: only targets that look like the next value of a
     value function, or that are called a target, are reported.
 
     ## Options
-    `fewest`: examined steps in which two branches must be the same, number by number.
+    `fewest`: fewest examined steps in which two branches must be identical.
     """
     yield from map(_advantage, run.facts(AdvantageWithGraph))
     yield from _twins(run, fewest)
@@ -69,8 +69,8 @@ def _is_target(call: LossCall) -> bool:
 def _same(call: LossCall) -> Finding:
     return Finding(
         what=f"F.{call.function} compares a tensor with itself",
-        why="prediction and target share their memory, so the loss says nothing",
-        remedy="check what the target should be; a copy is made by x.detach().clone()",
+        why="prediction and target share memory, so the loss is meaningless",
+        remedy="check what the target should be; copy a tensor with x.detach().clone()",
         where=call.where,
         severity="error",
         evidence=(Evidence(name="shared_memory", value="all of it", limit="none"),),
@@ -84,9 +84,9 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
         if steps >= fewest and all(fact.same for fact in facts):
             made = facts[0].made_at
             yield Finding(
-                what=f"both sides of this difference are the same, number by number, in all {steps} examined steps"
+                what=f"both sides of this difference are identical in all {steps} examined steps"
                 + (f" (line {facts[0].where.line})" if made else ""),
-                why="both are made by the network as it is now, with a graph: the difference is always 0, and the "
+                why="both are computed by the current network, with a graph: the difference is always 0, and the "
                 "gradients cancel out",
                 remedy="compute the old values once, before the updates, under torch.no_grad()",
                 where=at(facts[0], made),
@@ -101,11 +101,12 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
         # Other numbers in every step: a batch that never changes, as of a bandit, says nothing.
         if len({given.digest for given in inputs}) >= fewest and all(given.same for given in inputs):
             yield Finding(
-                what=f"{first} and {second}, which the model is given in the same step, hold the same numbers in all "
+                what=f"{first} and {second}, passed to the model in the same step, are identical in all "
                 f"{len(inputs)} examined steps",
-                why="what is made of them is no comparison: the two were meant to differ, as a state and the next or "
-                "two views of a sample do",
-                remedy=f"look at how {second} is made: an array that is stored without .copy() and changed later, or "
+                why="comparing them is meaningless: they should differ, like a state and the next one, or two views "
+                "of a "
+                "sample",
+                remedy=f"look at how {second} is created: an array stored without .copy() and modified later, or "
                 "two draws from the same seed",
                 **edited_at(inputs[0].where, _one_object(run, inputs[0])),
                 evidence=(Evidence(name="equal_batches", value=len(inputs), limit="0"),),
@@ -126,9 +127,9 @@ def _one_object(run: Run, given: TwinInputs) -> Link | None:
 
 def _advantage(op: AdvantageWithGraph) -> Finding:
     return Finding(
-        what=f"the advantage that log_prob is multiplied with has a graph: the policy's loss moves "
+        what=f"the advantage that multiplies log_prob has a graph: the policy loss changes "
         f"{many(op.tensors, 'tensor')} of the critic, {listed(op.parameters)}",
-        why="the critic is pulled to values that make the policy's loss small, and away from the returns",
+        why="the critic is pulled towards values that lower the policy loss, and away from the returns",
         remedy="detach it: (returns - values).detach() * log_prob",
         where=op.where,
         evidence=(Evidence(name="shared_parameters", value=op.tensors, limit="0"),),
@@ -140,10 +141,10 @@ def _left_out(found: LeftOut) -> Finding:
     shape = list(next(s for s, used in zip(found.call.answers, found.call.used, strict=True) if not used))
     which = f"of {found.input!r}" if found.input else f"of the second call of {found.call.class_}"
     return Finding(
-        what=f"the loss does not depend on the answer {which} (shape {shape}): only its twin is used",
-        why="what was to be compared is compared with itself: with any other numbers in its place the loss was exactly "
-        f"the same, in {found.rounds} steps that were run again on a copy",
-        remedy="look for a variable that is given twice, or overwritten by the other one",
+        what=f"the loss does not depend on the output {which} (shape {shape}): only the other one is used",
+        why="one output is compared with itself: replacing the other left the loss exactly "
+        f"the same, in {found.rounds} steps re-run on a copy",
+        remedy="look for a variable that is passed twice, or overwritten by the other one",
         where=at(found.step, found.step.passed_over_at),
         evidence=(
             Evidence(name="answers_used", value=sum(found.call.used), limit=str(len(found.call.used))),
@@ -157,8 +158,8 @@ def _leak(call: LossCall) -> Finding:
     name = call.target_name or "the target"
     return Finding(
         what=f"{name} of F.{call.function} has a graph: gradients flow into "
-        f"{many(call.target_shares, 'parameter')} that the prediction is made of, too",
-        why="the loss is lowered by moving the target towards the prediction as well",
+        f"{many(call.target_shares, 'parameter')} that the prediction depends on as well",
+        why="the loss also falls by moving the target towards the prediction",
         remedy=f"{name}.detach(), or compute it under torch.no_grad()" if call.target_name else "detach it",
         where=call.where,
         evidence=(Evidence(name="shared_parameters", value=call.target_shares, limit="0"),),

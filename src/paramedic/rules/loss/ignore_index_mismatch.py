@@ -15,18 +15,18 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     """Labels are padded with one value, but the loss ignores another.
 
     ## Why it hurts
-    Padding is then an ordinary class, and often the most frequent one: the model learns to predict padding, and the
-    loss looks better than it is. With a negative marker the call crashes instead.
+    Padding is then an ordinary class, often the most frequent one: the model learns to predict padding, and the loss
+    looks better than it is. With a negative marker the call crashes instead.
 
     ## What to try first
     `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default.
 
     ## When this is wrong
-    When the model is supposed to learn the end of a sequence from the padding itself. Autoencoders, whose labels are
-    their inputs, are not judged for that reason.
+    When the model should learn the end of a sequence from the padding itself. Autoencoders, whose labels are their
+    inputs, are not judged for that reason.
 
     ## Options
-    `share`: the least share of rows whose labels end in padding exactly where the inputs do.
+    `share`: smallest share of rows whose labels end in padding exactly where the inputs do.
     """
     for event in run.facts(BadLabels):
         wrong = event.wrong
@@ -34,7 +34,7 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
             yield Finding(
                 what=f"{event.bad:,} of {event.total:,} labels are {wrong[0]}, "
                 f"but the loss ignores {event.ignore_index}",
-                why=f"{wrong[0]} looks like a marker for 'no label'; the loss takes it for a class and fails",
+                why=f"{wrong[0]} looks like a marker for 'no label'; the loss treats it as a class and fails",
                 remedy=f"pass ignore_index={wrong[0]} to the loss",
                 where=at(event, _built_at(run, event.where.line)),
                 evidence=(Evidence(name="label", value=wrong[0], limit=f"0 to {event.classes - 1}"),),
@@ -47,7 +47,7 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
         yield from _as_a_class(run, padded)
         return
     if all(event.copied for event in convincing):
-        raise Abstain("the labels are the inputs: padding may be how an autoencoder says where a sequence ends")
+        raise Abstain("the labels are the inputs: an autoencoder may mark the end of a sequence with padding")
     padding = convincing[0]
     value, ignored = int(padding.value), int(padding.ignore_index)
     part = sum(e.padding for e in convincing) / sum(e.total for e in convincing)
@@ -67,7 +67,7 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
 
 
 def _as_a_class(run: Run, padded: list[Padding], *, share: float = 0.2, fewest: int = 3) -> Iterator[Finding]:
-    """Every place that is padding has one and the same label, which other places may have as well."""
+    """All padding positions have the same label, which other positions may have as well."""
     events = [event for event in padded if event.phase == "train"]
     empty, total = sum(e.empty for e in events), sum(e.total for e in events)
     whole = all(e.covered == e.empty and not e.copied for e in events)
@@ -77,11 +77,11 @@ def _as_a_class(run: Run, padded: list[Padding], *, share: float = 0.2, fewest: 
     if len({e.value for e in events}) > 1:
         return
     yield Finding(
-        what=f"all {empty:,.0f} places that are padding have the label {value}, and the loss counts them: they are "
+        what=f"all {empty:,.0f} padding positions have the label {value}, and the loss counts them: they are "
         f"{empty / total:.0%} of all labels",
-        why="the model is rewarded for the class of the padding, which drowns the places that matter; and what is "
-        "measured so looks better than it is",
-        remedy=f"pad the labels with {ignored}, which the loss leaves out",
+        why="the model is rewarded for predicting the padding's class, which drowns out the real positions, and the "
+        "metric looks better than it is",
+        remedy=f"pad the labels with {ignored}, which the loss ignores",
         where=labels_made_at(run, events[0], "padded"),
         severity="warning",
         evidence=(Evidence(name="padding_share", value=round(empty / total, 4), limit=f"< {share:g}"),),

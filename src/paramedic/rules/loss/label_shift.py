@@ -11,24 +11,24 @@ from paramedic.rules.support import always_given, by_place, labels_made_at
 def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: float = 0.5) -> Iterator[Finding]:
     """Sequence labels are shifted twice, not at all, or placed where the input already shows them.
 
-    Next-token labels, or the value of a series that is to be forecast: not shifted, it is the last value of the window.
+    Applies to next-token labels and to forecasts of a series: not shifted, the target is the last value of the window.
 
     ## Why it hurts
     Shifted twice (by the dataset and again by the model), the model learns to predict the token after the next. Not
     shifted, a causal model only has to copy its input: the loss falls to zero and nothing is learnt.
 
     ## What to try first
-    Shift in one place only: `logits[:, :-1]` against `ids[:, 1:]`. Most libraries' models do it themselves and want
+    Shift in one place only: `logits[:, :-1]` against `ids[:, 1:]`. Most library models shift internally and expect
     `labels = input_ids`.
 
     ## When this is wrong
-    A head that is to predict the token after the next, beside one that predicts the next: that is not reported. Nor are
-    unshifted labels of a model that sees the whole sequence, as in an auto-encoder, or that does not see the token at
-    the place it predicts, as a policy that is also fed its past actions.
+    A head that should predict the token after the next, alongside one that predicts the next, is not reported. Nor are
+    unshifted labels of a model that sees the whole sequence, as in an autoencoder, or that does not see the token at
+    the position it predicts, as a policy that is also fed its past actions.
 
     ## Options
-    `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs;
-    `various`: share of a batch's targets that must differ from each other, to be values of a series.
+    `share`: share of labels that must match the shifted input; `tolerance`: what counts as no influence of later
+    inputs; `various`: share of a batch's targets that must differ from each other to be values of a series.
     """
     looks = [event for event in run.facts(GivenTarget) if event.sequence and event.various > various]
     if not run.facts(Shift) and not looks:
@@ -56,10 +56,14 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: fl
         elsewhere = made != event.where
         yield Finding(
             what=f"{found['2' if twice else '0']:.0%} of the labels are the input "
-            + ("two places later: they were shifted twice" if twice else "at the same place: they were not shifted"),
+            + (
+                "two positions later: they were shifted twice"
+                if twice
+                else "at the same position: they were not shifted"
+            ),
             why="the model learns to predict the token after the next"
             if twice
-            else "the model sees only the past and its own place, so it just copies the input",
+            else "the model sees the token it should predict, so it just copies the input",
             remedy=f"labels = input_ids: the loss of the model that {event.line} trains shifts them itself"
             if elsewhere
             else "shift in one place only: logits[:, :-1] against ids[:, 1:]",
@@ -70,7 +74,7 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: fl
 
 
 def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
-    """Masked language modelling the wrong way round: the loss is taken where the input is not masked."""
+    """Masked language modelling the wrong way round: the loss is computed where the input is not masked."""
     for events in by_place(run.facts(Shift)).values():
         looks = [e.hidden for e in events if e.hidden and e.hidden.inside > 0.5]
         copied = all(event.agreement["0"] > share for event in events)
@@ -78,10 +82,10 @@ def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
             continue
         if all(look.same > share and not look.as_label for look in looks):
             yield Finding(
-                what=f"all labels that count are the input at the same place, and the places that are left out hold "
+                what=f"all labels that count equal the input at the same position, and the ignored positions contain "
                 f"id {looks[0].value:.0f}, which is never a label",
-                why="the loss is taken where the token can be read, and left out where it is masked",
-                remedy="invert the selection: labels[~masked] = -100, so that only masked places count",
+                why="the loss is computed where the token is visible, and ignored where it is masked",
+                remedy="invert the selection: labels[~masked] = -100, so that only masked positions count",
                 where=events[0].where,
                 evidence=(Evidence(name="labels_in_the_input", value=1.0, limit="masked places only"),),
                 confidence=0.94,
@@ -94,9 +98,9 @@ def _last_step(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]:
         return
     given, batches = found
     yield Finding(
-        what=f"the target is the last of the {given.columns} steps that the model is given, number for number, "
+        what=f"the target equals the last of the {given.columns} steps in the model's input, "
         f"in {batches} of {batches} batches",
-        why="the model only has to copy what it sees; the series must be shifted by one more step",
+        why="the model only has to copy what it sees; the target must be one step later",
         remedy="take the step after the window: y = series[i + size] for x = series[i : i + size]",
         where=given.where,
         evidence=(Evidence(name="places", value=0, limit="≥ 1"),),

@@ -10,14 +10,14 @@ from paramedic.rules.support import at
 
 @rule("PM507", "loss-below-floor", severity="error", coverage=[Backward])
 def check(run: Run) -> Iterator[Finding]:
-    """A divergence is negative, which no divergence can be; or a loss is lower for wrong answers than for right ones.
+    """A divergence is negative, or a loss is lower for wrong predictions than for correct ones.
 
-    An overlap (IoU, Dice) that is greater than 1 is such a case. A loss of your own is run again on a copy, with right
-    and with random answers.
+    An overlap (IoU, Dice) greater than 1 is such a case. A hand-written loss is re-run on a copy, with correct and with
+    random predictions.
 
     ## Why it hurts
-    The formula, or what goes into it, is not what its name says, so its minimum lies somewhere else: a variance of 4
-    instead of 1, a distribution that does not sum to one.
+    The formula or its input is not what its name says, so its minimum is somewhere else: a variance of 4 instead of 1,
+    a distribution that does not sum to one.
 
     ## What to try first
     `F.kl_div` needs log-probabilities and probabilities that each sum to one: slice the logits first, then normalise.
@@ -25,7 +25,7 @@ def check(run: Run) -> Iterator[Finding]:
     two boxes ends at the *smaller* of their right and lower edges: `torch.min`.
 
     ## When this is wrong
-    Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
+    Single-sample estimates (log q - log p) may be negative; they are not reported, nor are log-densities.
     """
     yield from list(_overlap(run)) or _beaten_by_chance(run)
     found: list[KLDiv | Divergence] = [*run.facts(KLDiv), *run.facts(Divergence)]
@@ -35,12 +35,12 @@ def check(run: Run) -> Iterator[Finding]:
             sums = f"; {_sums(call)}" if call is not None else ""
             yield _finding(op, f"F.kl_div gives {op.value:.4g}{sums}", "normalise over the same classes on both sides")
         elif isinstance(op, Divergence) and op.below and op.closed_form:
-            remedy = "check log-variance against log-deviation: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
+            remedy = "check whether it is log-variance or log-std: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
             yield _finding(op, f"the term {op.name!r} is negative ({op.value:.4g} at step {op.step:,})", remedy)
 
 
 def _overlap(run: Run) -> Iterator[Finding]:
-    """The parts can't be larger than the whole; for a box that is inside out, once in a while, they may be."""
+    """The intersection cannot exceed the union; for an occasional inverted box it may."""
     found = [op for op in run.facts(OverlapTerm) if op.slope < 0]
     above = [op for op in found if op.max > 1.001]
     times = sum(op.count for op in above)
@@ -49,7 +49,7 @@ def _overlap(run: Run) -> Iterator[Finding]:
     op = above[0]
     yield Finding(
         what=f"{op.name!r} reaches {op.max:.4g} ({times} times), but no overlap is greater than 1",
-        why="what is divided is no part of what it is divided by, so the loss falls for wrong answers, too",
+        why="the numerator is not a part of the denominator, so the loss also falls for wrong predictions",
         remedy="boxes: max of the left and upper edges, min of the right and lower ones; masks: values from 0 to 1",
         where=op.where,
         evidence=(Evidence(name="overlap", value=round(op.max, 4), limit="≤ 1"),),
@@ -62,9 +62,9 @@ def _beaten_by_chance(run: Run) -> Iterator[Finding]:
         assert target.optimum is not None
         right, lowest = min(v for v in target.optimum.perfect if v is not None), target.optimum.lowest or 0.0
         yield Finding(
-            what=f"random answers give a loss of {lowest:.3g}, and the right ones (as in {target.name!r}) {right:.3g}",
-            why="this formula has no lowest value at the labels: it falls for answers beyond its range, right or wrong",
-            remedy="give it what it is made for: probabilities instead of raw scores (a sigmoid is missing)",
+            what=f"random predictions give a loss of {lowest:.3g}, the correct ones ({target.name!r}) {right:.3g}",
+            why="the minimum of this formula is not at the labels: it keeps falling for predictions outside its range",
+            remedy="pass probabilities instead of raw scores (a sigmoid is missing)",
             where=at(step, target.met_at),
             evidence=(
                 Evidence(name="loss_of_random_answers", value=float(f"{lowest:.3g}"), limit=f"≥ {right:.3g}"),
@@ -76,8 +76,8 @@ def _beaten_by_chance(run: Run) -> Iterator[Finding]:
 
 def _finding(op: KLDiv | Divergence, what: str, remedy: str) -> Finding:
     return Finding(
-        what=f"{what}, but a divergence can't be below zero",
-        why="what is computed is no divergence, so its minimum is not where the two agree",
+        what=f"{what}, but a divergence cannot be negative",
+        why="the formula is not a divergence, so its minimum is not where the two distributions agree",
         remedy=remedy,
         where=op.where,
         evidence=(Evidence(name="divergence", value=op.value, limit="≥ 0"),),

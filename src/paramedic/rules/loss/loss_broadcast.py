@@ -15,21 +15,20 @@ def check(run: Run) -> Iterator[Finding]:
     """Prediction and target have different shapes and are broadcast against each other.
 
     A prediction of shape (N, 1) minus a target of shape (N,) is an N×N table: every prediction is compared with every
-    target. Nothing crashes, the loss goes down a little and stays at the variance of the targets.
+    target. Nothing crashes; the loss falls a little and stays at the variance of the targets.
 
     ## Why it hurts
-    The best answer to "be close to all targets at once" is their mean, so the model learns to ignore its input.
+    The best way to be close to all targets at once is their mean, so the model learns to ignore its input.
 
     ## What to try first
-    Give both the same shape: `pred.squeeze(-1)` or `target.unsqueeze(-1)`; `target.view_as(pred)` says so and fails
-    loudly when it is not possible.
+    Give both the same shape: `pred.squeeze(-1)` or `target.unsqueeze(-1)`; `target.view_as(pred)` makes it explicit and
+    fails if it is not possible.
 
     ## When this is wrong
-    Pairwise losses compare everything with everything on purpose. They are not reported when both sides carry a
-    gradient or have the same number of dimensions. Where the shapes say nothing, the step is run again on a copy with
-    the targets in another order, and reported if the loss does not change; distances between distributions are such
-    losses on purpose, so the targets must be the only ones of the step. Otherwise put `# paramedic: ignore[PM501]` on
-    the line.
+    Pairwise losses compare everything with everything on purpose. They are not reported if both sides carry a gradient
+    or have the same number of dimensions. If the shapes are inconclusive, the step is re-run on a copy with the targets
+    permuted, and reported if the loss does not change; distances between distributions do that on purpose, so the
+    targets must be the only ones of the step. Otherwise put `# paramedic: ignore[PM501]` on the line.
     """
     seen: set[tuple[str | None, int | None]] = set()
     for call in run.facts(LossCall):
@@ -46,12 +45,12 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _any_order(run: Run) -> Iterator[Finding]:
-    """However it is written: a loss that does not know which target belongs to which answer."""
+    """A loss, however written, that does not depend on which target belongs to which prediction."""
     for step, target, rounds in any_order(run):
         yield Finding(
-            what=f"the loss stays the same when the rows of {target.name!r} are put into another order",
-            why="answers and targets are not compared row by row, so the best the model can do is to predict the mean",
-            remedy="compare each row with its own target first, in one shape, and take the mean afterwards",
+            what=f"the loss does not change when the rows of {target.name!r} are permuted",
+            why="predictions and targets are not compared row by row, so the best the model can do is predict the mean",
+            remedy="compare each row with its own target, in the same shape, before taking the mean",
             where=at(step, target.met_at),
             severity="warning",
             evidence=(
@@ -103,7 +102,7 @@ def _finding(
     return Finding(
         what=f"{call}{shown}: prediction {shape(prediction)} and target {shape(target)} broadcast to {shape(result)}",
         why="every prediction is compared with every target, so the best the model can do is predict their mean",
-        remedy=f"{fix}, or target.view_as(prediction), so that both have one shape",
+        remedy=f"{fix}, or target.view_as(prediction), so that both have the same shape",
         where=at(event, kept),
         evidence=(
             Evidence(name="prediction_shape", value=shape(prediction), limit="same as the target"),

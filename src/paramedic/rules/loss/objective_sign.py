@@ -24,26 +24,25 @@ from paramedic.static.sums import added_at
 
 @rule("PM516", "objective-sign", severity="warning", coverage=[Backward])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective goes in the wrong direction: a distance, an overlap, a ranking, a clipped surrogate, an entropy.
+    """An objective has the wrong sign: a distance, an overlap, a ranking, a clipped surrogate, an entropy.
 
     ## Why it hurts
-    A distance to the targets that is maximised teaches the model to be wrong; so does a ranking that pushes positive
-    pairs apart and pulls negative ones together. With the wrong sign the clipped objective
-    of PPO takes the optimistic side, so nothing limits the policy; and an entropy that is minimised makes the policy
-    deterministic before it has explored anything.
+    Maximising a distance to the targets teaches the model to be wrong; so does a ranking that pushes positive pairs
+    apart and pulls negative ones together. With the wrong sign the clipped objective of PPO takes the optimistic side,
+    so nothing limits the policy; and minimising the entropy makes the policy deterministic before it has explored
+    anything.
 
     ## What to try first
-    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. A margin between
-    distances: `relu(margin + pos - neg)`. For PPO
-    `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
-    `loss - 0.01 * entropy`.
+    torch losses are minimised: no minus sign in front; overlaps are maximised: `1 - dice`. A margin between distances:
+    `relu(margin + pos - neg)`. For PPO `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or
+    `torch.max` of the negated products; and `loss - 0.01 * entropy`.
 
     ## When this is wrong
-    When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
-    distance may be maximised beside others, or by one of two optimizers (adversaries do so): only one that is all there
-    is, and that rises, is reported. A loss written by hand is run again on a copy, and reported if it pushes nearly all
-    answers away from the only target of the step. Outputs that are to keep apart from each other have an overlap that
-    is made smaller rightly; only overlaps with something given are judged.
+    When the entropy should be minimised: only policies whose `log_prob` is trained as well are judged. A distance may
+    be maximised alongside other terms, or by one of two optimizers (adversaries do so): only one that is the whole
+    loss, and that rises, is reported. A hand-written loss is re-run on a copy, and reported if it pushes nearly all
+    predictions away from the only target of the step. Outputs that should stay apart rightly minimise their overlap;
+    only overlaps with given data are judged.
     """
     maximised = list(_maximised(run))
     yield from maximised or _pushed_away(run)
@@ -62,8 +61,8 @@ def check(run: Run) -> Iterator[Finding]:
                 yield Finding(
                     what=f"torch.{op.which} of a ratio and its clipped version is "
                     f"{'minimised' if op.slope > 0 else 'maximised'} ({op.count} times)",
-                    why="PPO should take the pessimistic side: here the unclipped side always wins",
-                    remedy=f"take the minus sign out of it: {better}.mean()",
+                    why="PPO should take the pessimistic side; here the unclipped side always wins",
+                    remedy=f"move the minus sign outside: {better}.mean()",
                     where=op.where,
                     evidence=(Evidence(name="slope_of_the_loss", value=op.slope, limit=str(-op.slope)),),
                     confidence=0.92,
@@ -71,7 +70,7 @@ def check(run: Run) -> Iterator[Finding]:
         elif op.slope > 0 and policies and _both_ways(policies):
             yield Finding(
                 what=f"the entropy of the policy ({op.class_}) is minimised ({op.count} times)",
-                why="an entropy bonus should be subtracted from the loss; added, it ends exploration",
+                why="an entropy bonus should be subtracted from the loss; added, it stops exploration",
                 remedy="loss = policy_loss - 0.01 * entropy",
                 **edited_at(op.where, added_at(program(run), op.where)),
                 evidence=(Evidence(name="slope_of_the_loss", value=1, limit="-1"),),
@@ -80,7 +79,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _both_ways(policies: list[LogProb]) -> bool:
-    """Whether actions are made more and less likely, as rewards do it; a likelihood is only ever raised."""
+    """Whether actions become both more and less likely, as with rewards; a likelihood is only ever raised."""
     return any(op.both_ways for op in policies) or {op.slope for op in policies} >= {-1, 1}
 
 
@@ -96,7 +95,7 @@ def _maximised(run: Run) -> Iterator[Finding]:
     function = pushed[0].function
     yield Finding(
         what=f"{function} is maximised: it rose from {first:.3g} to {last:.3g} by step {pushed[-1].step:,}",
-        why="a minus sign in front of it makes training push the model away from its targets",
+        why="the minus sign in front makes training push the model away from its targets",
         remedy=f"loss = {function}(...), without the minus sign",
         where=pushed[0].where,
         evidence=(
@@ -108,13 +107,13 @@ def _maximised(run: Run) -> Iterator[Finding]:
 
 
 def _pushed_away(run: Run) -> Iterator[Finding]:
-    """The loss may be anybody's: it was run again on a copy, with the answers as they were."""
+    """Works for any loss: it was re-run on a copy with the original predictions."""
     for step, target, rounds in pushed_away(run):
-        share = f"{target.away:.0%} of {target.elements:,} answers"
+        share = f"{target.away:.0%} of {target.elements:,} predictions"
         yield Finding(
             what=f"the loss pushes {share} away from their targets ({target.name!r})",
-            why="to make it smaller the model must be wrong: its sign is reversed, or its two sides are exchanged",
-            remedy="put a minus sign in front of it, or take one away: what is minimised must be least at the targets",
+            why="to lower it the model must be wrong: its sign is reversed, or its two sides are swapped",
+            remedy="add or remove a minus sign: the loss must be lowest at the targets",
             where=at(step, target.number_at or target.met_at),
             evidence=(
                 Evidence(name="share_pushed_away", value=round(target.away, 3), limit="0"),
@@ -129,10 +128,10 @@ def _similarity_minimised(run: Run) -> Iterator[Finding]:
         assert target.optimum is not None
         perfect, opposite = target.optimum.perfect[0] or 0.0, target.optimum.opposite[0] or 0.0
         yield Finding(
-            what=f"answers equal to their targets ({target.name!r}) would give a loss of {perfect:.3g}, their exact "
+            what=f"predictions equal to their targets ({target.name!r}) give a loss of {perfect:.3g}, their exact "
             f"opposite {opposite:.3g}; it is {step.loss:.3g} now",
-            why="a similarity is minimised: training turns the answers away from the targets",
-            remedy="minimise 1 - similarity, or put a minus sign in front of it",
+            why="a similarity is minimised: training turns the predictions away from the targets",
+            remedy="minimise 1 - similarity, or put a minus sign in front",
             where=at(step, target.number_at or target.met_at),
             evidence=(
                 Evidence(name="loss_at_the_targets", value=perfect, limit="the lowest"),
@@ -147,9 +146,9 @@ def _without_effect(run: Run) -> Iterator[Finding]:
     for step, target, rounds in without_effect(run):
         yield Finding(
             what=f"the targets ({target.name!r}) change the value of the loss, but not its gradient",
-            why="the loss asks the same of every answer, whatever its target is: it goes down without end, and nothing "
+            why="the loss pulls every prediction the same way whatever its target: it falls without bound, and nothing "
             "is learnt",
-            remedy="compare each answer with its target before the mean: a square or an absolute value is missing",
+            remedy="compare each prediction with its target before the mean: a square or an absolute value is missing",
             where=at(step, target.met_at),
             evidence=(
                 Evidence(name="gradient_depends_on_targets", value="no", limit="yes"),
@@ -160,17 +159,17 @@ def _without_effect(run: Run) -> Iterator[Finding]:
 
 
 def _uphill(run: Run) -> Iterator[Finding]:
-    """The loss is right, and the optimizer goes the other way."""
+    """The loss is right, but the optimizer goes the wrong way."""
     found, optimizer = uphill(run), optimizer_of(run)
     if found is None or optimizer is None:
         return
     tried, (tries, curve) = found
     yield Finding(
-        what=f"every update of {optimizer.class_} raises the loss it was made from: {tried.loss:.4g} before, "
+        what=f"every update of {optimizer.class_} raises the loss it was computed from: {tried.loss:.4g} before, "
         f"{tried.losses[2]:.4g} after the one at step {tried.step:,}",
         why="the weights move along the gradient instead of against it"
         + (f"; the loss rose from {curve.values[0]:.3g} to {curve.end:.3g}" if curve is not None else ""),
-        remedy="leave out maximize=True; in an optimizer of your own, subtract the gradient: p.add_(grad, alpha=-lr)",
+        remedy="remove maximize=True; in your own optimizer, subtract the gradient: p.add_(grad, alpha=-lr)",
         where=optimizer.where,
         evidence=(
             Evidence(name="cosine_with_steepest_descent", value=round(tried.downhill or 0.0, 3), limit="> 0"),
@@ -186,7 +185,7 @@ def _overlap_minimised(run: Run) -> Iterator[Finding]:
     if sum(op.count for op in wrong) < 3 or any(op.slope < 0 for op in found):
         return
     yield Finding(
-        what=f"the overlap {wrong[0].name!r} is made smaller ({sum(op.count for op in wrong)} times)",
+        what=f"the overlap {wrong[0].name!r} is minimised ({sum(op.count for op in wrong)} times)",
         why="1 is a perfect overlap and 0 is none at all: this trains the model to miss its targets",
         remedy=f"loss = 1 - {wrong[0].name}",
         where=wrong[0].where,
@@ -196,7 +195,7 @@ def _overlap_minimised(run: Run) -> Iterator[Finding]:
 
 
 def _ranked_the_wrong_way(run: Run) -> Iterator[Finding]:
-    """Both must go the wrong way, always: positive pairs are pushed apart and negative ones pulled together."""
+    """Both must always go the wrong way: positive pairs are pushed apart and negative ones pulled together."""
     found = [op for op in run.facts(RankedDistance) if op.slope]
     pos, neg = ([op for op in found if op.side == side] for side in ("pos", "neg"))
     if min(sum(op.count for op in side) for side in (pos, neg)) < 3:
@@ -205,8 +204,8 @@ def _ranked_the_wrong_way(run: Run) -> Iterator[Finding]:
         return
     near, far = pos[0].name, neg[0].name
     yield Finding(
-        what=f"the distance {near!r} is made larger and {far!r} smaller ({sum(op.count for op in pos)} times)",
-        why="pairs that belong together should be near each other: here they are pushed apart",
+        what=f"the distance {near!r} is increased and {far!r} decreased ({sum(op.count for op in pos)} times)",
+        why="matching pairs should be close; here they are pushed apart",
         remedy=f"swap them: relu(margin + {near} - {far})",
         where=pos[0].where,
         evidence=(Evidence(name=f"slope_of_the_loss_along_{near}", value=-1, limit="1"),),

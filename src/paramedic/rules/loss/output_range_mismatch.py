@@ -37,21 +37,20 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     """Targets lie outside the range of the output activation or of the loss.
 
     ## Why it hurts
-    A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a lower bound that training
-    cannot get below, and the units saturate while they try. Binary cross-entropy with targets beyond 0 and 1 has no
-    minimum at all. Logits can take any value: after a ReLU they are never negative, so no probability is below one
-    half; and after a tanh no class can get a high probability.
+    A sigmoid never outputs 1.7 and a ReLU never -1. For such targets the loss has a lower bound that training cannot
+    get below, and the units saturate in the attempt. Binary cross-entropy with targets outside 0 to 1 has no minimum at
+    all. Logits can take any value: after a ReLU they are never negative, so no probability is below one half; after a
+    tanh no class can get a high probability.
 
     ## What to try first
-    Remove the activation from the output layer, choose one that covers the targets, or scale the targets into its
-    range.
+    Remove the activation from the output layer, choose one that covers the targets, or scale the targets to its range.
 
     ## When this is wrong
-    A few outliers beyond the range are not reported; clipping them may be what you want. Nor are targets that are only
-    outside because of added noise, as in denoising.
+    A few outliers beyond the range are not reported; clipping them may be what you want. Nor are targets that are
+    outside only because of added noise, as in denoising.
 
     ## Options
-    `share`: the share of targets outside of the range that is still tolerated.
+    `share`: share of targets outside the range that is tolerated.
     """
     yield from _no_probabilities(run, share)
     yield from _bounded_logits(run, share)
@@ -69,9 +68,9 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
             continue
         reach = f"{low:g} to {high:g}" if high < float("inf") else f"at least {low:g}"
         yield Finding(
-            what=f"targets go from {least:.4g} to {most:.4g}, but {activation} only gives {reach}",
+            what=f"targets go from {least:.4g} to {most:.4g}, but {activation} outputs only {reach}",
             why="the model can never produce those targets, so the loss has a floor",
-            remedy=f"remove the {activation} from the output, or scale the targets into its range",
+            remedy=f"remove the {activation} from the output, or scale the targets to its range",
             **applied_at(run, call),
             evidence=(
                 Evidence(name="target_min", value=least, limit=f"≥ {low:g}"),
@@ -91,9 +90,9 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
         least = min(call.numbers.target_min for call in calls)
         most = max(call.numbers.target_max for call in calls)
         yield Finding(
-            what=f"F.{calls[0].function} got targets from {least:.4g} to {most:.4g}",
-            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls without bound",
-            remedy="scale the targets into 0 to 1, or use a loss for values: F.mse_loss",
+            what=f"F.{calls[0].function} received targets from {least:.4g} to {most:.4g}",
+            why="its targets are probabilities; outside 0 to 1 the loss has no minimum and falls without bound",
+            remedy="scale the targets to 0 to 1, or use a regression loss: F.mse_loss",
             where=calls[0].where,
             evidence=(
                 Evidence(name="target_min", value=least, limit="≥ 0"),
@@ -105,7 +104,7 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
 
 
 def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
-    """An activation before a loss that wants logits: some probabilities are out of reach."""
+    """An activation before a loss that expects logits: some probabilities are out of reach."""
     functions = ("binary_cross_entropy_with_logits", "cross_entropy")
     for calls in by_place(measured(run.facts(LossCall, phase="train"), *functions)).values():
         binary = calls[0].function != "cross_entropy"
@@ -126,7 +125,7 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
         bounds = {"tanh": "-1 to 1", "sigmoid": "0 to 1"}.get(activation, "at least 0")
         call = next((call for call in calls if call.made_at), calls[0])
         yield Finding(
-            what=f"the logits that F.{call.function} gets come out of {activation}: they are {bounds}",
+            what=f"the logits passed to F.{call.function} come from {activation}: they are {bounds}",
             why=f"as probabilities that is {reach}, so the loss has a lower bound that training cannot get below",
             remedy=f"remove the {activation} from the output layer: this loss expects unbounded logits",
             **applied_at(run, call),
@@ -145,11 +144,11 @@ def _largest_share(call: LossCall) -> float:
 
 
 def _dead_logits(calls: list[LossCall]) -> Finding:
-    """Every distribution can still be expressed, but the gradient of a logit that is cut off is zero."""
+    """Every distribution can still be expressed, but the gradient of a clipped logit is zero."""
     call = next((call for call in calls if call.made_at), calls[0])
     return Finding(
-        what="the logits that F.cross_entropy gets come out of relu: none is below 0",
-        why="a class whose score is cut off at 0 gets no gradient and cannot be pushed further down, or up again",
+        what="the logits passed to F.cross_entropy come from relu: none is below 0",
+        why="a class whose score is clipped at 0 gets no gradient, so it cannot move down or up again",
         remedy="remove the relu from the output layer: this loss expects unbounded logits",
         where=at(call, call.made_at[1:] if call.made_at else None),
         evidence=(Evidence(name="logit_min", value=0.0, limit="any"),),
@@ -167,7 +166,7 @@ def _sigmoid(x: float) -> float:
 
 
 def _spills_over(calls: list[LossCall], low: float, high: float) -> bool:
-    """The bulk of the targets is inside, and none is far outside: values of that range with noise on them."""
+    """Most targets are inside and none is far outside: values of that range with added noise."""
     width = high - low
     if width == float("inf"):
         return False
@@ -181,6 +180,6 @@ def _spills_over(calls: list[LossCall], low: float, high: float) -> bool:
 
 
 def _made_by(call: LossCall) -> str | None:
-    """The activation function that gave the predictions."""
+    """The activation function that produced the predictions."""
     made = call.made_at
     return str(made[0]) if made else _NODES.get(call.input.made_by or "")

@@ -28,10 +28,10 @@ def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
     stable.
 
     ## When this is wrong
-    When the sigmoid was not seen, the rule needs many values, all between 0 and 1, before it says anything.
+    If the sigmoid itself was not seen, the rule needs many values, all between 0 and 1, before it reports anything.
 
     ## Options
-    `fewest_values`: how many values in [0, 1] it takes when the sigmoid itself was not seen.
+    `fewest_values`: fewest values in [0, 1] if the sigmoid itself was not seen.
     """
     calls = measured(run.facts(LossCall), "binary_cross_entropy_with_logits")
     reported = False
@@ -54,9 +54,9 @@ def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
             continue  # the same model, evaluated: one line is enough to edit
         reported = True
         yield Finding(
-            what=f"F.binary_cross_entropy_with_logits got {'sigmoid outputs' if seen else 'values'} "
+            what=f"F.binary_cross_entropy_with_logits received {'sigmoid outputs' if seen else 'values'} "
             f"between {low:.3f} and {high:.3f}, never a negative logit ({call.phase} phase)",
-            why="the loss applies a sigmoid itself; twice, it maps every probability into 0.50 to 0.73",
+            why="the loss applies a sigmoid itself; applied twice, it maps everything to between 0.50 and 0.73",
             remedy="remove the sigmoid before the loss, and keep it for metrics only (or use nn.BCELoss)",
             **applied_at(run, call),
             evidence=(

@@ -17,11 +17,11 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
     apply it twice.
 
     ## Why it hurts
-    The doubled softmax is nearly flat: the loss can't fall below a floor well above zero, gradients are small, and
+    The doubled softmax is nearly flat: the loss cannot fall below a floor well above zero, gradients are small, and
     training is slow or stops at a mediocre accuracy. In validation only, it makes a good model look bad.
 
     ## What to try first
-    Return the raw outputs of the last Linear layer, and apply softmax only where probabilities are shown to people.
+    Return the raw outputs of the last Linear layer, and apply softmax only where you need probabilities.
 
     ## When this is wrong
     Never: every examined row was non-negative and summed to 1. `log_softmax` before cross-entropy is harmless (applying
@@ -44,8 +44,8 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
         floor = math.log(1 + (classes - 1) / math.e)
         made = call.made_at
         yield Finding(
-            what=f"F.cross_entropy got probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
-            why=f"cross-entropy applies log-softmax itself; over {classes} classes it can't fall below {floor:.2f}",
+            what=f"F.cross_entropy received probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
+            why=f"cross-entropy applies log-softmax itself; over {classes} classes it cannot fall below {floor:.2f}",
             remedy="drop the softmax and pass logits to the loss" + (f" at {call.line}" if made else ""),
             **applied_at(run, call),
             evidence=(

@@ -10,25 +10,24 @@ from paramedic.rules.support import by_place, measured
 
 @rule("PM514", "wrong-loss-for-task", severity="warning", needs=[LossCall], causes=["PM207", "PM512"])
 def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
-    """Cross-entropy gets quantities as targets, or a squared error gets class numbers.
+    """Cross-entropy is given quantities as targets, or a squared error class numbers.
 
     ## Why it hurts
     With a squared error on class numbers, class 3 counts as three times class 1, and a model that cannot decide between
-    0 and 2 answers 1. With floating-point targets of the logits' shape, cross-entropy takes them for probabilities.
-    Several ones per row, or quantities to be predicted, make it a loss whose minimum means nothing.
+    0 and 2 predicts 1. Cross-entropy treats floating-point targets of the logits' shape as probabilities. With several
+    ones per row, or quantities, its minimum means nothing.
 
     ## What to try first
     Several classes at once: `binary_cross_entropy_with_logits`. Quantities: `mse_loss`. One class: pass its index to
     `cross_entropy`, with one output per class.
 
     ## When this is wrong
-    When rows of weights that do not sum to one are meant as such: rows with a single entry (an action times what it was
-    worth) and rows that are the model's own input (the likelihood of a bag of words or clicks) are not reported. When
-    the classes have an order, such as ratings:
-    where answers are rounded to be compared with them, this is only a note.
+    When rows of weights that do not sum to one are intended: rows with a single entry (an action times its advantage)
+    and rows that are the model's own input (the likelihood of a bag of words or clicks) are not reported. If the
+    classes are ordered, such as ratings, and predictions are rounded to compare with them, this is only a note.
 
     ## Options
-    `tolerance`: how far the rows' sums may be from one.
+    `tolerance`: how far row sums may be from one.
     """
     yield from _squared(run)
     for calls in by_place(measured(run.facts(LossCall, phase="train"), "cross_entropy")).values():
@@ -46,9 +45,9 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
             continue
         many = "several classes per row" if whole and not negative else "quantities"
         yield Finding(
-            what=f"cross_entropy got {many} as targets: rows sum to {low:.3g} … {high:.3g}, "
+            what=f"cross_entropy received {many} as targets: rows sum to {low:.3g} … {high:.3g}, "
             f"values from {min(c.numbers.target_min for c in soft):.3g}",
-            why="it takes floating-point targets for the probabilities of exclusive classes",
+            why="it treats floating-point targets as probabilities of exclusive classes",
             remedy="binary_cross_entropy_with_logits for several classes at once, mse_loss for quantities",
             **chosen_at(soft[0]),
             evidence=(Evidence(name="row_sum", value=round(high, 4), limit="1"),),
@@ -63,7 +62,7 @@ def _are_meant(calls: list[LossCall]) -> bool:
 
 
 def _squared(run: Run) -> Iterator[Finding]:
-    """The target of a squared error holds 0, 1, 2 …, and the same classes are what the answers are compared with."""
+    """The target of a squared error is 0, 1, 2 …, and predictions are compared with the same classes."""
     compared: dict[int, str] = {}
     for wanted in ("round", "argmax"):
         compared |= {e.classes: wanted for e in run.facts(AnswersCompared) if e.how == wanted}
@@ -77,11 +76,11 @@ def _squared(run: Run) -> Iterator[Finding]:
         if how is None:
             yield _whole_numbers(event)
             continue
-        metric = "the argmax of the answers is" if how == "argmax" else "rounded answers are"
+        metric = "the argmax of the outputs is" if how == "argmax" else "rounded outputs are"
         yield Finding(
             what=f"{event.function} gets the numbers of {event.classes} classes as its target, and {metric} "
             "compared with them",
-            why="it treats class 2 as twice class 1, and the middle of two classes as a good compromise",
+            why="it treats class 2 as twice class 1, and the midpoint of two classes as a good compromise",
             remedy=f"F.cross_entropy with {event.classes} outputs and the class numbers as they are (.long())",
             where=event.where,
             evidence=(Evidence(name="classes", value=event.classes, limit="a quantity"),),
@@ -95,17 +94,17 @@ def _place(fact: LossCall | ClassTarget) -> tuple[str | None, int | None]:
 
 
 def _says_classes(call: LossCall) -> bool:
-    """The targets are integers, or a layer that calls itself a classifier makes the answers."""
+    """The targets are integers, or a layer named classifier produces the predictions."""
     return call.target.dtype.startswith("int") or "classifier" in (call.maker or "").lower()
 
 
 def _whole_numbers(event: ClassTarget) -> Finding:
-    """Only a note: ratings and counts are whole numbers, too."""
+    """Only a note: ratings and counts are integers as well."""
     return Finding(
-        what=f"{event.function} gets whole numbers as its target, {event.classes} different ones from 0 on",
-        why="it treats class 2 as twice class 1, and the middle of two classes as a good compromise",
+        what=f"{event.function} gets integers as its target, {event.classes} different ones starting at 0",
+        why="it treats class 2 as twice class 1, and the midpoint of two classes as a good compromise",
         remedy=f"if these are classes: F.cross_entropy with {event.classes} outputs (num_labels={event.classes} for "
-        "models of transformers); if they are quantities, pass them as floating-point numbers",
+        "transformers models); if they are quantities, pass them as floating-point numbers",
         where=event.where,
         evidence=(Evidence(name="classes", value=event.classes, limit="a quantity"),),
         confidence=0.6,

@@ -19,23 +19,23 @@ _SCORES = ("Addmm", "Mm", "Bmm", "Mv", "Convolution", "Relu", "Gelu", "Sigmoid",
     lasting=True,
 )
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
-    """Raw scores or probabilities reach a loss that expects log-probabilities, or the other way round.
+    """Raw scores or probabilities reach a loss that expects log-probabilities, or vice versa.
 
     `F.nll_loss`, `F.ctc_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their
     exponentials sum to 1. The second argument of `F.kl_div` must be probabilities, unless `log_target=True` is given.
-    `F.poisson_nll_loss` takes the logarithm of a rate unless it is told otherwise, and a binary cross-entropy takes the
-    prediction first and the labels second.
+    `F.poisson_nll_loss` takes the logarithm of a rate by default, and binary cross-entropy takes the prediction first
+    and the labels second.
 
     ## Why it hurts
-    With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls
-    without limit while the predictions collapse.
+    Otherwise the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls without bound
+    while the predictions collapse.
 
     ## What to try first
     `F.log_softmax(logits, dim=-1)` before the loss; or `F.cross_entropy` on logits instead of `F.nll_loss`.
 
     ## When this is wrong
-    Unnormalised log-scores in `nll_loss` are only reported when they are probabilities, or positive and straight out
-    of a layer: the log-densities of a generative classifier may be positive, too.
+    Unnormalised log-scores in `nll_loss` are reported only if they are probabilities, or positive and straight from a
+    layer: the log-densities of a generative classifier may be positive as well.
 
     ## Options
     `tolerance`: how far sums may be from 1.
@@ -54,7 +54,7 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
         values = call.numbers
         got, why = problem
         yield Finding(
-            what=f"F.{call.function} expects log-probabilities and got {got}",
+            what=f"F.{call.function} expects log-probabilities but received {got}",
             why=why,
             remedy="apply F.log_softmax(logits, dim=-1) to the first argument"
             + (", or use F.cross_entropy on the logits" if call.function == "nll_loss" else ""),
@@ -69,7 +69,7 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
 
 
 def _is_log(calls: list[LossCall], tolerance: float) -> bool:
-    """Whether the second argument of kl_div is a logarithm, too, without a word about it."""
+    """Whether the second argument of kl_div is also a logarithm, without log_target=True."""
     plain = [call for call in calls if call.function == "kl_div" and not call.log_target]
     low = [call.numbers.target_min for call in plain if call.numbers.target_min is not None]
     return bool(plain) and len(low) == len(calls) and max(low) < -tolerance
@@ -77,9 +77,9 @@ def _is_log(calls: list[LossCall], tolerance: float) -> bool:
 
 def _log_target(call: LossCall) -> Finding:
     return Finding(
-        what=f"F.kl_div expects probabilities as its target and got values down to {call.numbers.target_min:.3g}",
-        why="a probability is never negative; the logarithm that kl_div takes of it is NaN",
-        remedy="exponentiate the target: F.softmax instead of F.log_softmax; or say log_target=True",
+        what=f"F.kl_div expects probabilities as its target but received values down to {call.numbers.target_min:.3g}",
+        why="a probability is never negative; the logarithm that kl_div takes is NaN",
+        remedy="exponentiate the target: F.softmax instead of F.log_softmax; or pass log_target=True",
         where=at(call, None),
         evidence=(Evidence(name="target_min", value=call.numbers.target_min, limit="≥ 0"),),
         confidence=0.98,
@@ -92,7 +92,7 @@ def _ctc(run: Run, tolerance: float) -> Iterator[Finding]:
         if not totals or min(abs(total - 1) for total in totals) <= 10 * tolerance:
             continue
         yield Finding(
-            what=f"F.ctc_loss expects log-probabilities; the exponentials of a frame add up to {totals[0]:.3g}, not 1",
+            what=f"F.ctc_loss expects log-probabilities; the exponentials of a frame sum to {totals[0]:.3g}, not 1",
             why="without log_softmax the loss falls when all scores grow, whatever is predicted",
             remedy="apply F.log_softmax(logits, dim=-1) to the first argument",
             where=group[0].where,
@@ -102,16 +102,16 @@ def _ctc(run: Run, tolerance: float) -> Iterator[Finding]:
 
 
 def _rates(run: Run) -> Iterator[Finding]:
-    """A rate that is positive already, where its logarithm is expected."""
+    """A rate, which is already positive, where its logarithm is expected."""
     for group in by_place(measured(run.facts(LossCall, phase="train"), "poisson_nll_loss")).values():
         made = {call.input.made_by for call in group}
         if not made <= {"ExpBackward0", "SoftplusBackward0"} or not all(call.log_input for call in group):
             continue
         function = "exp" if "ExpBackward0" in made else "softplus"
         yield Finding(
-            what=f"F.poisson_nll_loss gets what {function} made: a rate, where it expects the logarithm of one",
-            why="with log_input=True, the default, it takes the exponential once more",
-            remedy=f"leave out {function}, or say log_input=False",
+            what=f"F.poisson_nll_loss receives the output of {function}, a rate, but expects its logarithm",
+            why="with log_input=True, the default, it applies the exponential again",
+            remedy=f"remove {function}, or pass log_input=False",
             where=at(group[0], None),
             evidence=(Evidence(name="input_min", value=group[0].numbers.input_min, limit="negative, too"),),
             confidence=0.93,
@@ -119,14 +119,14 @@ def _rates(run: Run) -> Iterator[Finding]:
 
 
 def _swapped(run: Run) -> Iterator[Finding]:
-    """The labels come first, and what the model said second."""
+    """The labels come first, the prediction second."""
     functions = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
     for group in by_place(measured(run.facts(LossCall, phase="train"), *functions)).values():
         if not all(_is_swapped(call) for call in group):
             continue
         yield Finding(
             what=f"F.{group[0].function} gets the labels as its first argument and the model's output as its second",
-            why="the logarithm is taken of the labels, where it is 0 or cut off, and not of the predictions",
+            why="the logarithm is taken of the labels, where it is 0 or clamped, instead of the predictions",
             remedy="swap them: the prediction first, the labels second",
             where=group[0].where,
             evidence=(Evidence(name="gradient_flows_into", value="the second argument", limit="the first"),),
@@ -142,7 +142,7 @@ def _is_swapped(call: LossCall) -> bool:
 
 
 def _are_scores(call: LossCall) -> bool:
-    """Whether the values come straight out of a layer; sums and differences may be log-densities, which can be > 0."""
+    """Whether the values come straight from a layer; sums and differences may be log-densities, which can be > 0."""
     made_by = (call.input.made_by or "").partition("Backward")[0]
     layer = (call.maker or "").endswith(_LAYERS)
     return call.function == "kl_div" or layer or call.made_at is not None or made_by in _SCORES
@@ -160,5 +160,5 @@ def _problem(calls: list[LossCall], tolerance: float) -> tuple[str, str] | None:
     high = max((call.numbers.input_max for call in calls if _are_scores(call)), default=0.0)
     if high > tolerance:
         kind = "probabilities" if low >= 0 and high <= 1 else "raw scores"
-        return f"{kind} up to {high:.3g}", "a log-probability is never positive; this loss can fall without limit"
+        return f"{kind} up to {high:.3g}", "a log-probability is never positive; this loss can fall without bound"
     return None

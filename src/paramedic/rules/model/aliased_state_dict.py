@@ -11,7 +11,7 @@ from paramedic.rules.support import at
 def check(run: Run) -> Iterator[Finding]:
     """A saved snapshot shares memory with the live weights.
 
-    `best = model.state_dict()` holds the model's own tensors. They go on changing while the model is trained.
+    `best = model.state_dict()` holds the model's own tensors, which keep changing during training.
 
     ## Why it hurts
     Restoring the "best" weights restores the last ones, and saving them saves the last ones. Early stopping and model

@@ -18,27 +18,27 @@ from paramedic.rules.support import at, shape, why_not
 
 @rule("PM413", "batch-mixing", severity="error", needs=[Asked], causes=["PM207", "PM209", "PM313", "PM315"])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """The output for one sample depends on the other samples of its batch, or on its place among them.
+    """The output for one sample depends on the other samples of its batch, or on its position among them.
 
-    Tested on a copy of the model in eval mode: the second half of a batch was exchanged, and the first half looked at;
-    and the same samples were given in reverse order.
+    Tested on a copy of the model in eval mode: by replacing the second half of a batch and comparing the outputs for
+    the first half, and by passing the same samples in reverse order.
 
     ## Why it hurts
-    A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
-    features) unless they are told `batch_first=True`. Or a reshape cuts across the samples, or `F.normalize(x, dim=0)`
-    divides each column by its norm over the batch instead of each sample by its own. The model learns from relations
-    between unrelated samples, and its answer for a sample changes with the rest of the batch. Or samples are sorted by
-    length inside the model and never put back: each answer is compared with the label of another sample.
+    A module treats the batch dimension as the sequence. torch's recurrent and attention modules expect (time, batch,
+    features) unless `batch_first=True`. Or a reshape cuts across samples, or `F.normalize(x, dim=0)` divides each
+    column by its norm over the batch instead of each sample by its own. The model learns from relations between
+    unrelated samples, and its output for a sample changes with the rest of the batch. Or samples are sorted by length
+    inside the model and never restored: each output is compared with the label of another sample.
 
     ## What to try first
-    `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples whole;
-    axes are swapped by `transpose`, not by `reshape`.
+    `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples intact;
+    swap axes with `transpose`, not `reshape`.
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose. Modules with `batch_first=False` that get the batch in their
-    first dimension, reshapes that cut the batch up, and norms taken over it are reported as errors; other causes as a
-    note, and only where a loader shuffles the samples and gives each a target of its own. Where the model treats the
-    second dimension as the batch throughout, the batch size of a loader must say that it is the first.
+    first dimension, reshapes that cut up the batch, and norms taken over it are errors; other causes are a note, and
+    only if a loader shuffles the samples and each has its own target. If the model treats the second dimension as the
+    batch throughout, a loader's batch size must show that it is the first.
 
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
@@ -50,7 +50,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     yield from _row(run, tolerance)
     asked = [(event, event.mixing) for event in run.facts(Asked) if event.mixing]
     if not asked:
-        raise Abstain(why_not(run) or "no model could be probed with exchanged batches")
+        raise Abstain(why_not(run) or "no model could be probed with replaced samples")
     given = {loader.batch_size for loader in run.facts(Loader)}
     cuts, across = run.facts(CuttingView), run.facts(NormalisedAcrossSamples)
     for event, mixing in asked:
@@ -67,18 +67,18 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
                 return
             continue
         if mixing.apart and event.size not in given:
-            raise Abstain("samples may lie along the second dimension, and no loader says how many there are")
+            raise Abstain("samples may lie along the second dimension, and no loader shows the batch size")
         if event.batch_first is not False:
             yield _cut(event, mixing.gap, cuts[0], tolerance)
             return
         name = f"{event.module}.{mixing.module}"
         if event.size not in given and _takes_one_sequence(run, name):
-            raise Abstain("a single sequence is passed at a time, and no loader says that its places are samples")
+            raise Abstain("a single sequence is passed at a time, and no loader shows that its positions are samples")
         yield Finding(
             what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch "
-            f"are exchanged, first after {name}",
-            why=f"{event.mixed_by} has batch_first=False and takes the {event.size} samples for time steps",
-            remedy="pass batch_first=True where it is built",
+            f"are replaced, first after {name}",
+            why=f"{event.mixed_by} has batch_first=False and treats the {event.size} samples as time steps",
+            remedy="pass batch_first=True when building it",
             where=at(event, event.built_at),
             evidence=(Evidence(name="change", value=round(mixing.gap, 5), limit=f"≤ {tolerance:g}"),),
             confidence=0.95,
@@ -87,10 +87,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
 
 def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterator[Finding]:
-    """No cause that has a name.
+    """No known cause.
 
-    Rows must be samples that know nothing of each other: a loader shuffles them and gives each a target of its own, one
-    optimizer trains all. A norm without running statistics uses those of the batch, wanted or not.
+    Rows must be independent samples: a loader shuffles them, each has its own target, and one optimizer trains
+    everything. A norm without running statistics uses those of the batch, intended or not.
     """
     shuffled = {loader.batch_size for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
     alone = len(run.facts(Optimizer)) == 1 and "Norm" not in (event.mixed_by or "")
@@ -102,9 +102,9 @@ def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterat
     if mixing.site is None or reordered:
         return
     yield Finding(
-        what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch are exchanged",
-        why="this line computes a sample's value from the other samples of its batch; the answer to a sample then "
-        "depends on which others it is asked with",
+        what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch are replaced",
+        why="this line computes a sample's value from the other samples of its batch, so predictions change with the "
+        "rest of the batch",
         remedy="compute along the features or the sequence: dim=-1 or dim=1 instead of dim=0",
         where=at(event, mixing.site),
         severity="note",  # statistics of a batch may be meant
@@ -114,13 +114,15 @@ def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterat
 
 
 def _in_other_rows(event: Asked) -> Finding:
-    """Asked one by one the samples get the same answers, but in a batch these come in another order."""
+    """Passed one by one, the samples get the same outputs, but in a batch these are in a different order."""
     assert event.row is not None
     return Finding(
-        what=f"answers of {event.module} stand in the wrong rows: {event.row.astray} of 8 samples find the answer that "
-        "they get alone in the row of another sample",
-        why="samples are put into another order inside the model, so answers are compared with the labels of others",
-        remedy="undo the order before returning: out[order.argsort()]; or pack_padded_sequence(enforce_sorted=False)",
+        what=f"outputs of {event.module} are in the wrong rows: for {event.row.astray} of 8 samples, the output they "
+        "get "
+        "alone is in the row of another sample",
+        why="the model reorders the samples, so outputs are compared with the labels of others",
+        remedy="restore the order before returning: out[order.argsort()]; or "
+        "pack_padded_sequence(enforce_sorted=False)",
         where=at(event, event.row.site),
         evidence=(Evidence(name="answers_in_other_rows", value=event.row.astray or 0, limit="0"),),
         confidence=0.96,
@@ -128,7 +130,7 @@ def _in_other_rows(event: Asked) -> Finding:
 
 
 def _row(run: Run, tolerance: float) -> Iterator[Finding]:
-    """Something is added by row, such as positions along the batch. Rows must mean nothing: a loader shuffles them."""
+    """Something is added per row, such as positions along the batch. Row order must be arbitrary, as with shuffling."""
     shuffled = {loader.batch_size for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
     for event in run.facts(Asked):
         found, mixed = event.row, event.mixing
@@ -138,9 +140,9 @@ def _row(run: Run, tolerance: float) -> Iterator[Finding]:
             continue
         if found.gap > 10 * tolerance:
             yield Finding(
-                what=f"outputs of {event.module} change by {found.gap:.1%} when the same samples come in another "
+                what=f"outputs of {event.module} change by {found.gap:.1%} when the same samples are in a different "
                 "order: they depend on the row of the batch",
-                why="something that differs from row to row is mixed in, such as positions counted along the batch",
+                why="something that differs per row is mixed in, such as positions counted along the batch",
                 remedy="count positions along the sequence: pe[: x.size(1)], or arange(x.size(1)), for (batch, time)",
                 where=at(event, found.site),
                 evidence=(Evidence(name="change", value=round(found.gap, 5), limit=f"≤ {10 * tolerance:g}"),),
@@ -150,17 +152,17 @@ def _row(run: Run, tolerance: float) -> Iterator[Finding]:
 
 
 def _takes_one_sequence(run: Run, name: str) -> bool:
-    """(time, 1, features), or (time, features): written so for one sequence."""
+    """(time, 1, features), or (time, features): meant for a single sequence."""
     given = [call.inputs[0].shape for call in run.facts(ModuleCall) if call.module == name and call.inputs]
     return bool(given) and all(len(sizes) == 2 or sizes[1] == 1 for sizes in given)
 
 
 def _cut(event: Asked, gap: float, cut: CuttingView, tolerance: float) -> Finding:
-    """A reshape inside the model that does not leave samples whole."""
+    """A reshape inside the model that does not keep samples intact."""
     return Finding(
         what=f"outputs of {event.module} change by {gap:.1%} when other samples of the batch are "
-        f"exchanged: {cut.function} turns {shape(cut.from_)} into {shape(cut.to)}",
-        why="it regroups the numbers without moving an axis, so rows now hold parts of several samples",
+        f"replaced: {cut.function} turns {shape(cut.from_)} into {shape(cut.to)}",
+        why="it regroups the values without moving an axis, so rows now contain parts of several samples",
         remedy="keep the batch first, x.reshape(len(x), -1), or swap axes with transpose or permute",
         where=cut.where,
         evidence=(
@@ -172,12 +174,12 @@ def _cut(event: Asked, gap: float, cut: CuttingView, tolerance: float) -> Findin
 
 
 def _length(event: Asked, gap: float, op: NormalisedAcrossSamples, tolerance: float) -> Finding:
-    """Vectors are given length one along the wrong axis."""
+    """Vectors are normalised along the wrong axis."""
     return Finding(
         what=f"outputs of {event.module} change by {gap:.1%} when other samples of the batch are "
-        f"exchanged: F.normalize runs over dimension 0 of {shape(op.shape)}",
-        why="it divides each column by its norm over the batch, where each sample should have norm 1",
-        remedy="F.normalize(x, dim=-1), or the axis that holds the features",
+        f"replaced: F.normalize runs over dimension 0 of {shape(op.shape)}",
+        why="it divides each column by its norm over the batch, but each sample should have norm 1",
+        remedy="F.normalize(x, dim=-1), or along the feature axis",
         where=op.where,
         evidence=(Evidence(name="change", value=round(gap, 5), limit=f"≤ {tolerance:g}"),),
         confidence=0.93,

@@ -13,17 +13,17 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     """BatchNorm in training mode gets a batch of one sample.
 
     ## Why it hurts
-    One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch
-    of the loader holds one sample. With small feature maps it does not crash, but a handful of values of one image
-    says little about the running statistics that eval() uses.
+    One value per channel has no variance: torch raises an error, usually after a whole epoch, when the loader's last
+    batch has one sample. With small feature maps it does not crash, but a handful of values from one image give
+    unreliable running statistics for eval().
 
     ## What to try first
-    `DataLoader(..., drop_last=True)`, another batch size, or GroupNorm/LayerNorm when batches are that small.
+    `DataLoader(..., drop_last=True)`, another batch size, or GroupNorm/LayerNorm if batches are that small.
 
     ## When this is wrong
-    With `drop_last=True`, in eval mode, and in models without BatchNorm nothing is reported. Nor is one image at a
-    time that has many values per channel, or whose layer is never used in eval mode: there BatchNorm normalises each
-    image by itself, as pix2pix does on purpose.
+    Nothing is reported with `drop_last=True`, in eval mode, or in models without BatchNorm. Nor is training on one
+    image at a time if it has many values per channel, or if the layer is never used in eval mode: there BatchNorm
+    normalises each image separately, as pix2pix does on purpose.
 
     ## Options
     `few`: values per channel of a single sample below which its statistics are considered too noisy.
@@ -36,7 +36,7 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
         yield Finding(
             what="BatchNorm got one value per channel in training mode: " + crash.message.rpartition("got ")[2],
             why=_why(loader) if loader else "a single value has no variance to normalise with",
-            remedy="drop_last=True in the DataLoader, or a batch size that leaves more than one sample over",
+            remedy="drop_last=True in the DataLoader, or a batch size that does not leave a single sample over",
             where=loader.where if loader else crash.where,
             evidence=(Evidence(name="values_per_channel", value=1, limit="≥ 2"),),
             confidence=0.98,
@@ -48,7 +48,7 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
         if call.training and call.grad and call.module in evaluated and _rough(call, few):
             yield Finding(
                 what=f"{call.module} normalises {shape(call.inputs[0].shape)} in training: one sample at a time",
-                why="the batch's statistics are those of a few values, so training and evaluation differ",
+                why="the batch statistics come from a few values, so training and evaluation differ",
                 remedy="larger batches, or GroupNorm/LayerNorm",
                 where=call.where,
                 severity="warning",
@@ -62,7 +62,7 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     if loader is not None and not _epoch_done(run, loader):
         yield Finding(
             what=_why(loader),
-            why="BatchNorm in training mode fails on a batch of one sample; that batch comes at the end of the epoch",
+            why="BatchNorm in training mode fails on a batch of one sample; that batch is the last of the epoch",
             remedy="drop_last=True in the DataLoader, or another batch size",
             where=loader.where,
             severity="warning",
@@ -90,7 +90,7 @@ def _epoch_done(run: Run, loader: Loader) -> bool:
 
 
 def _rough(call: ModuleCall, few: int) -> bool:
-    """A single sample, and too little of it to know a mean and a variance."""
+    """A single sample with too few values to estimate mean and variance."""
     sizes = call.inputs[0].shape if call.inputs else []
     return len(sizes) > 1 and sizes[0] == 1 and _values(call) < few
 

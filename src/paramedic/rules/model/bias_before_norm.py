@@ -13,13 +13,13 @@ def check(run: Run) -> Iterator[Finding]:
     """Layers have a bias that the BatchNorm right after them cancels.
 
     ## Why it hurts
-    Hardly: the bias gets no gradient worth mentioning and costs a little memory and time.
+    Hardly at all: the bias has no effect and costs a little memory and time.
 
     ## What to try first
     `bias=False` in the layer before the norm.
 
     ## When this is wrong
-    When the norm is to be removed or folded later. Only layers inside one `nn.Sequential` are looked at.
+    When the norm will be removed or folded later. Only layers inside the same `nn.Sequential` are checked.
     """
     for model in run.facts(Model):
         modules = model.modules
@@ -30,8 +30,8 @@ def check(run: Run) -> Iterator[Finding]:
         ]
         if pairs:
             yield Finding(
-                what=f"{listed([first for first, _ in pairs])}: the bias is cancelled by the BatchNorm behind it",
-                why="the norm subtracts the mean, and the bias with it",
+                what=f"{listed([first for first, _ in pairs])}: the bias is cancelled by the BatchNorm after it",
+                why="the norm subtracts the mean, including the bias",
                 remedy="bias=False for these layers",
                 where=model.where,
                 evidence=(Evidence(name="useless_biases", value=len(pairs), limit="0"),),
@@ -40,6 +40,6 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _siblings(a: str, b: str) -> bool:
-    """Neighbours in a Sequential: the same parent, and numbers that follow each other."""
+    """Neighbours in a Sequential: the same parent and consecutive numbers."""
     (parent, _, first), (other, _, second) = a.rpartition("."), b.rpartition(".")
     return parent == other and first.isdigit() and second.isdigit() and int(second) == int(first) + 1

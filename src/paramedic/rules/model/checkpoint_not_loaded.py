@@ -15,31 +15,30 @@ from paramedic.static.program import program
 def check(
     run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5, alike: float = 0.5
 ) -> Iterator[Finding]:
-    """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
+    """load_state_dict loaded little or nothing, or the loaded weights were overwritten before training.
 
-    With `strict=False` keys that do not match are skipped silently: a prefix such as `module.` or `encoder.` is enough
+    With `strict=False`, keys that do not match are skipped silently: a prefix such as `module.` or `encoder.` is enough
     to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same. And an
-    initialisation that comes after the load, such as `self.apply(init_weights)`, overwrites the loaded values. A file
-    that is asked for, is not there, and is not written by the script itself is a note with its path.
+    initialisation after loading, such as `self.apply(init_weights)`, overwrites the loaded values. A checkpoint that is
+    requested but missing, and that the script does not write itself, is a note with its path.
 
     ## Why it hurts
     You think you are fine-tuning, but you are training from scratch.
 
     ## What to try first
-    Look at the returned `missing_keys` and `unexpected_keys`; rename the prefix; load with `strict=True` what should
-    be complete. Initialise first, then load.
+    Look at the returned `missing_keys` and `unexpected_keys`; rename the prefix; load with `strict=True` if the
+    checkpoint should be complete. Initialise first, then load.
 
     ## When this is wrong
-    Adapters and checkpoints of single parts match little on purpose; when all given keys found their place nothing is
-    reported. Nor when a part was matched and the rest, such as an autoencoder's decoder, fits nowhere in the model. New
-    values in a part of what was loaded, such as a head, are assumed to be intended; so is noise that leaves them
-    similar.
+    Adapters and checkpoints of single parts match little on purpose; nothing is reported if all given keys matched, or
+    if a part matched and the rest, such as an autoencoder's decoder, fits nowhere in the model. New values in a part of
+    what was loaded, such as a head, are assumed to be intended; so is noise that leaves them similar.
 
     ## Options
     `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were
-    also left over; `renamed`: share of the left-over (or of the missing) values
-    for which a tensor of the same shape and last name must be on the other side; `alike`: the cosine with what was
-    loaded below which a weight was overwritten.
+    also left over; `renamed`: share of the left-over (or of the missing) values for which a tensor of the same shape
+    and last name must be on the other side; `alike`: the cosine with what was loaded below which a weight was
+    overwritten.
     """
     yield from _absent(run)
     if not run.facts(Load):
@@ -63,7 +62,7 @@ def check(
         yield Finding(
             what=f"load_state_dict matched {event.matched} of {event.keys} tensors "
             f"({share:.0%} of the values); {unused} given keys were left over",
-            why=f"names do not agree: given {examples}; wanted {wanted}",
+            why=f"names do not match: given {examples}; expected {wanted}",
             remedy="rename the keys (strip or add the prefix) and load with strict=True",
             where=event.where,
             severity="error" if share <= least else "warning",
@@ -94,7 +93,7 @@ def _absent(run: Run) -> Iterator[Finding]:
 
 
 def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
-    """A file was read, a state dict loaded, and what the model has got is what it had before."""
+    """A file was read and a state dict loaded, but the model's values did not change."""
     for event in run.facts(LeftInFile):
         loads = [load for load in run.facts(Load) if load.module == event.module]
         loads = [load for load in loads if load.where.line == event.where.line]
@@ -106,9 +105,9 @@ def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
         yield Finding(
             what=f"of {many(event.tensors, 'weight')} read from a file (line {event.read_at[1]}), {event.lost} reached "
             f"no model; {event.module} loaded the values it already had",
-            why=f"names do not agree: read {listed(event.names[:2])}; wanted {listed(event.own_names[:2])}; a filter "
-            "drops what does not match without a word",
-            remedy="rename the keys (strip or add the prefix), and load what the file holds with strict=True",
+            why=f"names do not match: read {listed(event.names[:2])}; expected {listed(event.own_names[:2])}; a filter "
+            "silently drops what does not match",
+            remedy="rename the keys (strip or add the prefix), and load the file with strict=True",
             **edited_at(event.where, filtered_at(program(run), event.where)),
             evidence=(Evidence(name="weights_that_arrived", value=event.tensors - event.lost, limit="> 0"),),
             confidence=0.94,
@@ -116,17 +115,17 @@ def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
 
 
 def _overwritten(run: Run, alike: float) -> Iterator[Finding]:
-    """Every matrix that was looked at has other values at the next step than the load had given it."""
+    """At the next step every matrix examined has values other than those loaded."""
     for event in run.facts(Overwritten):
         likeness = event.likeness
         if len(likeness) < 2 or max(likeness) >= alike:
             continue
         line = event.loaded_at[1]
         yield Finding(
-            what=f"the weights that {event.module} had loaded (line {line}) were overwritten before the next step: "
+            what=f"the weights that {event.module} loaded (line {line}) were overwritten before the next step: "
             f"{listed(event.names)}",
-            why=f"{many(len(likeness), 'weight')} were compared, and none has anything in common with what was loaded",
-            remedy="initialise first and load afterwards",
+            why=f"{many(len(likeness), 'weight')} were compared, and none resembles what was loaded",
+            remedy="initialise first, then load",
             where=at(event, event.loaded_at) if event.where.file is None else event.where,
             severity="warning",
             evidence=(Evidence(name="cosine_to_loaded", value=round(max(likeness), 3), limit=f"≥ {alike:g}"),),

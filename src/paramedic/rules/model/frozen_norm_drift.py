@@ -9,23 +9,23 @@ from paramedic.rules.support import listed, many
 
 @rule("PM420", "frozen-norm-drift", severity="warning", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
-    """BatchNorm layers whose weights are frozen still change their statistics.
+    """BatchNorm layers with frozen weights still update their statistics.
 
     `requires_grad = False` stops the gradients; `train()` mode still normalises with the batch and updates
     `running_mean` and `running_var`.
 
     ## Why it hurts
-    The features of a "frozen" backbone drift with the new data, and in evaluation they are not those the head was
-    trained on. A frozen teacher in train mode gives answers that depend on the batch, and its statistics move with
-    the student's data.
+    The features of a "frozen" backbone drift with the new data, and in evaluation differ from those the head was
+    trained on. A frozen teacher in train mode gives outputs that depend on the batch, and its statistics follow the
+    student's data.
 
     ## What to try first
-    `backbone.eval()` after every `model.train()`, for example in an overridden `train()`; `teacher.eval()` before it is
-    used.
+    `backbone.eval()` after every `model.train()`, for example in an overridden `train()`; `teacher.eval()` before using
+    it.
 
     ## When this is wrong
-    When the statistics are to adapt to the new data on purpose, with the weights as they are. Teachers and momentum
-    encoders whose weights follow the student are not reported.
+    When the statistics should adapt to the new data while the weights stay fixed. Teachers and momentum encoders whose
+    weights follow the student are not reported.
     """
     yield from _teachers(run)
     events = run.facts(TrainForward)
@@ -51,7 +51,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{listed(drifting)}: frozen weights, but in train mode, so the running statistics still move",
             why="only eval() stops BatchNorm from using and updating batch statistics; requires_grad does not",
-            remedy=f"after {event.module}.train(), put the frozen part back: {_part(drifting)}.eval()",
+            remedy=f"after {event.module}.train(), set the frozen part back to eval mode: {_part(drifting)}.eval()",
             where=switch.where if switch else event.where,
             evidence=(Evidence(name="frozen_norms_in_train_mode", value=len(drifting), limit="0"),),
             confidence=0.92,
@@ -59,7 +59,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
-    """Models that are frozen from head to foot, and whose answers others learn from."""
+    """Models that are entirely frozen and whose outputs other models learn from."""
     asked = {e.module for e in run.facts(EvalForward) if e.training and "training" in e.uses}
     renewed = {event.module for event in run.facts(Load)}
     events = run.facts(Teacher)
@@ -70,10 +70,10 @@ def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
             continue
         switch = next((m for m in reversed(run.facts(Mode)) if m.training and m.module == name), None)
         yield Finding(
-            what=f"{name} is frozen and others learn from its answers, but it is in train mode: the "
+            what=f"{name} is frozen and others learn from its outputs, but it is in train mode: the "
             f"statistics of {many(own[0].norms, 'BatchNorm layer')} move with every call",
-            why="in train mode it normalises with the batch it is given, so its answers change",
-            remedy=f"{name}.eval() before it is used",
+            why="in train mode it normalises with batch statistics, so its outputs change",
+            remedy=f"{name}.eval() before using it",
             where=switch.where if switch is not None else own[0].where,
             evidence=(Evidence(name="calls_in_train_mode", value=times, limit="0"),),
             confidence=0.9,

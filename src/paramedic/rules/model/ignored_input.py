@@ -16,19 +16,19 @@ from paramedic.static.reads import read_at
 def check(run: Run) -> Iterator[Finding]:
     """An input of the model has no influence on its output.
 
-    Tested twice on a copy of the model, in train and in eval mode: that input was exchanged between the samples, and
-    not a bit of the output changed. An output that depends on no input at all is PM209.
+    Tested twice on a copy of the model, in train and in eval mode: the input was permuted between the samples, and the
+    output did not change by a single bit. An output that depends on no input at all is PM209.
 
     ## Why it hurts
-    Information that was meant to be used is not: a variable overwritten in `forward`, a branch that was never
-    connected, a factor that is always zero.
+    Information that should be used is not: a variable overwritten in `forward`, a branch that was never connected, a
+    factor that is always zero.
 
     ## What to try first
     Follow the argument through `forward`.
 
     ## When this is wrong
-    An argument that only exists for the interface: start its name with an underscore. Of a whole batch that is handed
-    over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
+    An argument that exists only for the interface: start its name with an underscore. If a whole batch is passed as a
+    dictionary or a tuple, the model may take what it needs: its parts are not judged.
     """
     rounds: dict[str | None, list[tuple[Asked, Mapping[str, bool]]]] = {}
     for event in run.facts(Asked):
@@ -47,9 +47,9 @@ def check(run: Run) -> Iterator[Finding]:
                 lost = (first.lost or {}).get(path)
                 yield Finding(
                     what=f"the output of {first.module} does not depend on its input {name!r}",
-                    why=f"exchanging it between the {first.size} samples of a batch changed nothing, in "
+                    why=f"permuting it between the {first.size} samples of a batch changed nothing, in "
                     f"{len(answers)} rounds",
-                    remedy=f"use what line {lost[3]} made of {name!r}: this line overwrites it, and nobody has read it"
+                    remedy=f"use what line {lost[3]} made of {name!r}: this line overwrites it before it is used"
                     if lost
                     else f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
                     **edited_at(at(first, lost), None if lost else _read(run, first, name)),

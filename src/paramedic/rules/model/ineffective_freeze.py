@@ -16,17 +16,17 @@ def check(run: Run) -> Iterator[Finding]:
 
     `module.requires_grad = False` sets an attribute that nothing reads; `state_dict()` returns detached tensors; a
     misspelt attribute on a parameter is accepted silently; `p.requires_grad == True` compares and sets nothing; an
-    optimizer moves whatever has a `.grad`, even zero.
+    optimizer updates anything that has a `.grad`, even zero.
 
     ## Why it hurts
-    Weights that should stay fixed, often pretrained ones, are trained and lose what they knew; or the second phase of
-    a fine-tuning trains no more than the first.
+    Weights that should stay fixed, often pretrained ones, are trained and lose what they knew; or the second phase of a
+    fine-tuning trains no more than the first.
 
     ## What to try first
     `module.requires_grad_(False)`, with the underscore, or `for p in module.parameters(): p.requires_grad = False`.
 
     ## When this is wrong
-    When the parameters are kept out of the optimizer instead, nothing is reported.
+    Nothing is reported if the parameters are kept out of the optimizer instead.
     """
     moving = {h.name for h in parameter_histories(run) if h.moved}
     for event in run.facts(Freeze):
@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Finding]:
             if event.value or not inside:  # True for what is frozen: _in_vain
                 continue
             yield Finding(
-                what=f"{event.module}.requires_grad = False had no effect: {many(len(inside), 'tensor')} still move",
+                what=f"{event.module}.requires_grad = False had no effect: {many(len(inside), 'tensor')} still change",
                 why="nn.Module has no such setting; the line only creates an attribute of that name",
                 remedy=f"{event.module}.requires_grad_(False)",
                 where=event.where,
@@ -46,7 +46,7 @@ def check(run: Run) -> Iterator[Finding]:
             inside = [name for name in event.names if name in moving]
             if inside:
                 yield Finding(
-                    what=f"requires_grad = False was set on copies from state_dict(): {listed(inside)} still move",
+                    what=f"requires_grad = False was set on copies from state_dict(): {listed(inside)} still change",
                     why="state_dict() returns detached tensors; the parameters themselves stay trainable",
                     remedy="loop over model.named_parameters() instead of model.state_dict().items()",
                     where=event.where,
@@ -74,7 +74,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _once(run: Run, event: Freeze) -> bool:
-    """A GAN freezes and unfreezes in every step, and means it."""
+    """A GAN freezes and unfreezes in every step on purpose."""
     place = (event.where.file, event.where.line)
     same = [e for e in run.facts(Freeze) if (e.where.file, e.where.line) == place]
     return len(same) == 1 and event.count == 1 and run.steps > event.step + 1
@@ -91,7 +91,7 @@ def _still_frozen(run: Run) -> Iterator[Finding]:
             yield Finding(
                 what=f"{many(len(still), 'tensor')} should be trainable again from step {event.step:,} on but are "
                 f"still frozen: {listed(still)}",
-                why="this line froze them before; called again to unfreeze them, it skips whatever is frozen",
+                why="this line froze them before; called again to unfreeze them, it skips frozen parameters",
                 remedy="set requires_grad on all parameters, without a filter on p.requires_grad",
                 where=event.where,
                 evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),
@@ -100,7 +100,7 @@ def _still_frozen(run: Run) -> Iterator[Finding]:
 
 
 def _in_vain(run: Run) -> Iterator[Finding]:
-    """requires_grad = True reached a module or a copy, and the parameters meant are frozen to the end."""
+    """requires_grad = True reached a module or a copy, and the intended parameters stay frozen to the end."""
     frozen = _frozen_at_the_end(run)
     for event in run.facts(Freeze):
         inside = f"{event.module}."
@@ -114,7 +114,7 @@ def _in_vain(run: Run) -> Iterator[Finding]:
                 what=f"requires_grad = True had no effect: {many(len(still), 'tensor')} stay frozen: {listed(still)}",
                 why="nn.Module has no such setting; the line only creates an attribute of that name"
                 if module
-                else "state_dict() and .data give other tensors; the parameters themselves stay frozen",
+                else "state_dict() and .data return other tensors; the parameters themselves stay frozen",
                 remedy=f"{event.module}.requires_grad_(True)" if module else "set it on model.parameters()",
                 where=event.where,
                 evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),
@@ -123,17 +123,17 @@ def _in_vain(run: Run) -> Iterator[Finding]:
 
 
 def _idle(run: Run, moving: set[str]) -> Iterator[Finding]:
-    """A statement that looks as if it set requires_grad, and the parameters that are as they were before it."""
+    """A statement that seems to set requires_grad, and the parameters it left unchanged."""
     for link, value in idle_switches(program(run), "requires_grad"):
         names = sorted(_frozen_at_the_end(run) if value else moving)
         if names:
             compared = isinstance(link.node, ast.Compare)
             yield Finding(
                 what=f"this line does not set requires_grad: {many(len(names), 'tensor')} "
-                f"{'stay frozen' if value else 'still move'}: {listed(names)}",
-                why="== compares, and the result is thrown away"
+                f"{'stay frozen' if value else 'still change'}: {listed(names)}",
+                why="== compares, and the result is discarded"
                 if compared
-                else "nothing asks this generator for its values, so it never runs",
+                else "nothing consumes this generator, so it never runs",
                 remedy=f"p.requires_grad = {value}, in a loop over the parameters",
                 where=link.where,
                 evidence=(Evidence(name="unchanged_tensors", value=len(names), limit="0"),),
@@ -142,7 +142,7 @@ def _idle(run: Run, moving: set[str]) -> Iterator[Finding]:
 
 
 def _frozen_at_the_end(run: Run) -> set[str]:
-    """Parameters that somebody froze, or that an optimizer holds, and that want no gradient to the end."""
+    """Parameters that were frozen, or that an optimizer holds, and that need no gradient to the end."""
     frozen: set[str] = set()
     for event in run.facts(Freeze):
         if event.target == "parameter":
@@ -162,8 +162,8 @@ def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
         odd = [name for name in event.names if name in moving] if event.target == "misspelt" else []
         if odd:
             yield Finding(
-                what=f"{listed(odd)} got an attribute {event.attribute!r}, which torch does not know",
-                why="assigning an unknown attribute to a tensor is silent and changes nothing",
+                what=f"{listed(odd)} was given an attribute {event.attribute!r} that torch does not know",
+                why="assigning an unknown attribute to a tensor raises no error and has no effect",
                 remedy="p.requires_grad = False or p.requires_grad_(False)",
                 where=event.where,
                 evidence=(Evidence(name="tensors", value=event.tensors, limit="0"),),
@@ -172,7 +172,7 @@ def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
 
 
 def _frozen_but_moving(run: Run) -> Iterator[Finding]:
-    """requires_grad was turned off after gradients existed: the optimizer goes on with the old gradient."""
+    """requires_grad was turned off after gradients existed: the optimizer keeps using the old gradient."""
     frozen = [h for h in parameter_histories(run) if h.trainable < h.examined]
     for census in reversed(run.facts(Census)):
         names = [
@@ -186,10 +186,10 @@ def _frozen_but_moving(run: Run) -> Iterator[Finding]:
         switch = [e for e in run.facts(Freeze) if not e.value and set(names) & set(e.names)]
         used = [census.flags[census.names.index(name)] & NONZERO for name in names]
         yield Finding(
-            what=f"{many(len(names), 'tensor')} with requires_grad=False still move: {listed(names)}",
+            what=f"{many(len(names), 'tensor')} with requires_grad=False still change: {listed(names)}",
             why="they were frozen while an old gradient was in .grad, and the optimizer keeps using it"
             if any(used)
-            else "their .grad is zero, not None: the optimizer goes on with its momentum and its weight decay",
+            else "their .grad is zero, not None: the optimizer still applies momentum and weight decay",
             remedy="set p.grad = None when freezing, or remove them from the optimizer",
             where=switch[-1].where if switch else census.where,
             evidence=(Evidence(name="frozen_but_moving", value=len(names), limit="0"),),

@@ -10,7 +10,7 @@ from paramedic.rules.support import shape, twin_optimizers
 
 @rule("PM423", "inplace-overwrite", severity="error", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
-    """An in-place operation has overwritten a value that the backward pass needs.
+    """An in-place operation overwrites a value that the backward pass needs.
 
     ## Why it hurts
     `backward()` stops with "one of the variables needed for gradient computation has been modified by an inplace
@@ -21,8 +21,8 @@ def check(run: Run) -> Iterator[Finding]:
     assigning to slices.
 
     ## When this is wrong
-    The line is the last in-place operation on a tensor of that shape before the failure. Where there is none, and an
-    optimizer has just stepped on a weight of that shape, the step is named: it came between forward and backward.
+    The line is the last in-place operation on a tensor of that shape before the failure. If there is none, and an
+    optimizer has just updated a weight of that shape, the step is named: it came between forward and backward.
     """
     if not run.facts(Ended):
         return
@@ -42,7 +42,7 @@ def check(run: Run) -> Iterator[Finding]:
     yield Finding(
         what=f"{op.function.strip('_')} in place overwrote {saved.replace('Backward0', '')}, {shape(wanted)}, "
         "which backward() needs",
-        why="autograd had kept that value to compute its gradient, and it is no longer there",
+        why="autograd had saved that value for the gradient, and it is gone",
         remedy="make a new tensor: x = x + y instead of x += y",
         where=op.where,
         evidence=(Evidence(name="overwritten", value=shape(wanted), limit="unchanged until backward()"),),
@@ -51,7 +51,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _by_step(run: Run, ended: Ended, wanted: list[int]) -> Finding:
-    """A step changes weights in place too: a loss that was computed before it cannot be differentiated after it."""
+    """A step changes weights in place: a loss computed before it cannot be differentiated after it."""
     shapes = {p.name: p.shape for model in run.facts(Model) for p in model.parameters}
     fitting = {
         optimizer.number: name
@@ -62,15 +62,15 @@ def _by_step(run: Run, ended: Ended, wanted: list[int]) -> Finding:
     }
     steps = [step for step in run.facts(Step) if step.optimizer in fitting and step.last_step >= ended.step - 1]
     if not steps:
-        raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer's step")
+        raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer step did it")
     if twin_optimizers(run) is not None:
-        raise Abstain("two optimizers hold the same weights, so that one steps on the other's")
+        raise Abstain("two optimizers hold the same weights, so each changes the other's")
     step = max(steps, key=lambda event: (event.last_step, event.id))
     name = fitting[step.optimizer]
     return Finding(
-        what=f"optimizer.step() changed {name} {shape(shapes[name])} before {ended.line} went back through it",
-        why="the loss there was computed with the old weights, which its gradient needs, and they are no longer there",
-        remedy="step after the last backward(), or compute that loss again after the step",
+        what=f"optimizer.step() changed {name} {shape(shapes[name])} before {ended.line} backpropagated through it",
+        why="that loss was computed with the old weights; its gradient needs them, and they are gone",
+        remedy="step after the last backward(), or recompute that loss after the step",
         where=step.where,
         evidence=(Evidence(name="overwritten", value=shape(shapes[name]), limit="unchanged until backward()"),),
         confidence=0.85,

@@ -31,11 +31,11 @@ def check(run: Run) -> Iterator[Finding]:
     express. The network is shallower than it looks.
 
     ## What to try first
-    Put an activation between them, or make it one layer.
+    Put an activation between them, or merge them into one layer.
 
     ## When this is wrong
-    Factorisations through a narrow middle, projections, embeddings and heads are not reported, as far as sizes and
-    names show them; nor is an output that something else reads as well, as in graph attention.
+    Factorisations through a narrow middle, projections, embeddings and heads are not reported if sizes or names show
+    them; nor is an output that is also used elsewhere, as in graph attention.
     """
     for chain in run.facts(Chain):
         if chain.count < 2 or not _pointless(chain):
@@ -44,7 +44,7 @@ def check(run: Run) -> Iterator[Finding]:
         sizes = f"{first.in_} → {first.out} → {second.out}"
         yield Finding(
             what=f"the output of {chain.first} goes straight into {chain.module} ({sizes})",
-            why="without an activation in between, the two layers compute what one of them could",
+            why="without an activation in between, the two layers can do no more than one",
             remedy="put an activation between them, such as torch.relu",
             where=chain.where,
             evidence=(Evidence(name="operations_between", value=0, limit="≥ 1"),),

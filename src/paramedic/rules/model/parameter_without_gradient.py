@@ -22,26 +22,26 @@ from paramedic.static.program import called, own_nodes, program
     causes=["PM405", "PM506", "PM610"],
 )
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
-    """Parameters that an optimizer holds never receive a gradient, although their module is used.
+    """Parameters in an optimizer never receive a gradient, although their module is used.
 
-    Phases are judged one by one: weights that another optimizer has trained before, or that were frozen before, are
-    reported if nothing reaches them from there on.
+    Each phase is judged separately: weights that another optimizer trained before, or that were frozen before, are
+    reported if no gradient reaches them from then on.
 
-    Or they receive one that is exactly zero in every step, because all that leads to the loss goes through a step
-    function: `sign`, `round`, `floor`; or the way from the loss ends at `.sample()` or `torch.normal()`.
+    Or they receive one that is exactly zero in every step, because every path to the loss goes through a step function
+    (`sign`, `round`, `floor`), or the path from the loss ends at `.sample()` or `torch.normal()`.
 
     ## Why it hurts
-    Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
+    Part of the network is not trained. The rest adapts to it, so the loss still falls, but less far.
 
     ## What to try first
-    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around or on
+    Remove what cuts the path to the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around or on
     the module, `argmax` and other operations without a gradient. To train through a step function, use a
     straight-through estimator: `h + (torch.sign(h) - h).detach()`.
 
     ## When this is wrong
     A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a
-    note (PM412), and branches that are used now and then get gradients now and then. Answers that a module returns
-    beside others (the pooler of a language model, an auxiliary head) need not be used.
+    note (PM412), and branches that are used occasionally get gradients occasionally. Additional outputs of a module
+    (the pooler of a language model, an auxiliary head) need not be used.
 
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
@@ -85,7 +85,7 @@ def _reached(run: Run) -> dict[str, list[tuple[int, int]]]:
 
 
 def _elsewhere(history: ParameterHistory, reached: dict[str, list[tuple[int, int]]]) -> bool:
-    """Whether it is trained at the time, maybe by another optimizer. What an earlier phase did to it says nothing."""
+    """Whether it is trained at the time, perhaps by another optimizer. Earlier phases do not matter."""
     return any(last >= history.first_step for _, last in reached.get(history.name, []))
 
 
@@ -95,8 +95,8 @@ def _drawn(run: Run) -> Iterator[Finding]:
         if op.count < 2:
             continue
         yield Finding(
-            what=f"{op.function} lets no gradient through: {listed(op.behind)} learn nothing from what is made "
-            "of the values drawn here",
+            what=f"{op.function} lets no gradient through: {listed(op.behind)} learn nothing from what is computed "
+            "from the values drawn here",
             why="only the other terms of the loss reach them, such as the divergence from the prior",
             remedy="draw with .rsample(), or mu + std * torch.randn_like(std)",
             where=op.where,
@@ -106,7 +106,7 @@ def _drawn(run: Run) -> Iterator[Finding]:
 
 
 def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]:
-    """A gradient comes, and is zero in every step, since a step function lies on the way. PM215 if for all of them."""
+    """The gradient is zero in every step because of a step function. PM215 if that holds for all parameters."""
     zero = {h.name for h in histories if h.with_gradient == h.examined and not h.nonzero}
     if not any(h.nonzero for h in histories):
         return
@@ -120,7 +120,7 @@ def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]
         yield Finding(
             what=f"the gradient of {many(len(names), 'tensor')} of {part} was exactly zero in {steps} examined steps: "
             f"{listed(names)}",
-            why=f"{function} at {op.line} is flat, so nothing behind it can learn",
+            why=f"{function} at {op.line} is flat, so nothing before it can learn",
             remedy=f"use a straight-through estimator: h + ({function.strip('.()')}(h) - h).detach()",
             where=Where(file=op.where.file, line=op.where.line, function=op.where.function, module=part, step=op.step),
             evidence=(
@@ -167,7 +167,7 @@ def _switched_off(run: Run, names: list[str]) -> Freeze | None:
 
 
 def _overwritten(run: Run, made: Where) -> int | None:
-    """The line that overwrites what this one has made."""
+    """The line that overwrites the result of this one."""
     lost = [place for event in run.facts(Asked) for place in (event.lost or {}).values()]
     return next((place.line for place in lost if (place.file, place.begun) == (made.file, made.line)), None)
 
@@ -202,35 +202,35 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
     first = calls.get(names[0].rpartition(".")[0])
     where = first.where if first is not None else Where(module=part)
     why, remedy = (
-        "no path leads from the loss back to them",
-        "follow their output to the loss and remove what cuts it off",
+        "no path leads back to them from the loss",
+        "follow their output to the loss and remove whatever cuts it off",
     )
     confidence = 0.85
     if key.startswith("cut "):
         cut = next(event for event in run.facts(Cut) if f"cut {event.id}" == key)
         where = cut.where
-        why = f"{cut.op} at {cut.line} returns a value without its history"
+        why = f"{cut.op} at {cut.line} returns a value without its graph"
         remedy = f"remove {cut.op} on the way to the loss"
         confidence = 0.96
         if cut.op == ".sample()":
             remedy = "draw with .rsample(), which lets gradients through"
     elif key.startswith("no_grad ") and first is not None:
         where = _turned_off(run, at(first, first.cut))
-        why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
+        why = f"{part} runs with gradients disabled (torch.no_grad, inference_mode or detach)"
         remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
         confidence = 0.96
     elif switched := _switched_off(run, names):
         where = switched.where
-        why = "requires_grad is False when the backward pass runs, and True again only for the step"
+        why = "requires_grad is False when the backward pass runs, and True again only at the step"
         remedy = "leave requires_grad on from the forward pass to the step"
         confidence = 0.93
     elif lost := _overwritten(run, where):
-        why = f"what line {where.line} makes with them is overwritten before anybody has read it"
+        why = f"what line {where.line} computes with them is overwritten before it is used"
         remedy = f"use the result of line {where.line} here"
         where = replace(where, line=lost)
     elif detached := _detached(run, part):
         where = detached
-        why = f"what {part} gives is detached as soon as it is made"
+        why = f"the output of {part} is detached immediately"
         remedy = "detach it only where it is used for another model's loss"
     return Finding(
         what=f"{many(len(names), 'tensor')} of {part} in the optimizer got no gradient in {steps} examined steps: "

@@ -23,18 +23,18 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Trainable parameters receive gradients but are not in any optimizer.
 
     ## Why it hurts
-    They stay at their initial values. Typical: the optimizer got only a part of the model, a loss module with
-    parameters of its own was forgotten, a head was added after the optimizer was made.
+    They keep their initial values. Typical causes: the optimizer was given only part of the model, a loss module with
+    its own parameters was forgotten, a head was added after the optimizer was built.
 
     ## What to try first
     Give them to the optimizer: `Adam([*model.parameters(), *criterion.parameters()])`, or freeze them with
-    `requires_grad_(False)` if they should stay as they are.
+    `requires_grad_(False)` if they should stay fixed.
 
     ## When this is wrong
-    Parameters that another optimizer holds are not reported, nor those that change all the same because the script
-    updates them itself (an update by hand, master weights that are copied back), nor a whole network that only passes
-    gradients on: in eval mode, as a fixed feature extractor (perceptual losses), or as a copy of a model that is
-    trained (a target network). Such a network should be frozen all the same.
+    Parameters that another optimizer holds are not reported, nor those that the script updates itself (a hand-written
+    update, master weights copied back), nor a whole network that only passes gradients on: in eval mode, as a fixed
+    feature extractor (perceptual losses), or as a copy of a trained model (a target network). Such a network should
+    still be frozen.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
@@ -66,7 +66,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             what=f"{many(len(own), 'trainable tensor')} of {part} get gradients but are in no optimizer: {listed(own)}",
             why="nothing ever updates them; they keep their initial values"
             if twins is None
-            else f"two optimizers hold the same tensors instead, made at {twins[0].line} and {twins[1].line}",
+            else f"two optimizers hold the same tensors instead, built at {twins[0].line} and {twins[1].line}",
             remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)"
             if twins is None
             else f"give one of the two {part}.parameters()",
@@ -83,14 +83,14 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _left_out(run: Run, optimizer: Optimizer, names: list[str]) -> Link | None:
-    """Where these parameters miss the optimizer: they came after it had been made, or were not chosen."""
+    """Where these parameters miss the optimizer: they were created after it, or not selected."""
     steps = [census.step for census in run.facts(Census)]
     came = min(census.step for census in run.facts(Census) if set(names) & set(census.outside))
     return rebuilt_at(program(run), layers(names)) if came > min(steps) else _chosen(run, optimizer)
 
 
 def _chosen(run: Run, optimizer: Optimizer) -> Link | None:
-    """Where parameters are picked for the optimizer one by one: what no condition catches is left out."""
+    """Where parameters are selected for the optimizer one by one: those that match no condition are missed."""
     for link in argument_history(run, optimizer.where, [optimizer.class_]):
         loop = loop_around(link.scope, link.line)
         branch = last_branch(link.scope, link.line)
@@ -105,7 +105,7 @@ def _chosen(run: Run, optimizer: Optimizer) -> Link | None:
 def _only_passed_through(run: Run, root: str) -> bool:
     """A whole model without an optimizer: gradients flow through it to something else.
 
-    It is in eval mode, or its inputs have gradients and it is a yardstick, as in a perceptual loss.
+    It is in eval mode, or its inputs have gradients and it only measures, as in a perceptual loss.
     """
     modes = [event.training for event in run.facts(TrainForward) if event.module == root]
     calls = [event for event in run.facts(Forward) if event.module == root and event.grad]
@@ -114,7 +114,7 @@ def _only_passed_through(run: Run, root: str) -> bool:
 
 
 def _is_copy_of_trained(run: Run, model: Model, held: set[str]) -> bool:
-    """Whether it has the same parameters as a model that is trained: a target network whose gradients nobody wants."""
+    """Whether it has the same parameters as a model that is trained: a target network whose gradients are not used."""
     trained = {h.name for h in parameter_histories(run) if h.with_gradient and h.name in held}
     same = [other for other in run.facts(Model) if other is not model and _signature(other) == _signature(model)]
     return any(p.name in trained for other in same for p in other.parameters)
@@ -125,9 +125,9 @@ def _signature(model: Model) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _is_yardstick(run: Run, root: str) -> bool:
-    """Whether its outputs are compared with each other, or it alone is called without gradients again and again.
+    """Whether its outputs are compared with each other, or only it is called repeatedly without gradients.
 
-    An evaluation would call the trained models in the same step, too.
+    An evaluation would also call the trained models in the same step.
     """
     pairs = [(call.maker, call.target_maker) for call in run.facts(LossCall, phase="train")]
     if any(all(_root(maker) == root for maker in pair) for pair in pairs):

@@ -14,20 +14,20 @@ WRITTEN = {"annotation": "annotated", "contract": "declared"}  # meant to be che
 def check(run: Run) -> Iterator[Finding]:
     """forward(), or a function with a contract, received or returned a shape that contradicts its own declaration.
 
-    It reads `@paramedic.shapes("B T -> B C")` on any function; annotations in the notations of jaxtyping,
-    `x: Float[Tensor, "batch time 80"]`, and torchtyping, `x: TensorType["batch", "time", 80]`; shapes in the docstring,
-    `x: (batch, time, 80)`; and comments behind a parameter, a return or the call of a module,
-    `x = self.conv(x)  # (batch, 16, height, width)`.
+    It reads `@paramedic.shapes("B T -> B C")` on any function; annotations in the notation of jaxtyping, `x:
+    Float[Tensor, "batch time 80"]`, and torchtyping, `x: TensorType["batch", "time", 80]`; shapes in the docstring, `x:
+    (batch, time, 80)`; and comments after a parameter, a return or a module call, `x = self.conv(x)  # (batch, 16,
+    height, width)`.
 
     ## Why it hurts
     Torch broadcasts and reshapes without complaint, so a transposed or squeezed tensor often runs through. The code
     that declares the shape relies on it.
 
     ## What to try first
-    Compare the shape here with the declared one and repair the caller; or correct the declaration.
+    Compare the shape here with the declared one and fix the caller, or correct the declaration.
 
     ## When this is wrong
-    When the declaration is out of date. One in a docstring or a comment is only a note, for the same reason.
+    When the declaration is out of date. For the same reason, one in a docstring or a comment is only a note.
     """
     for event in run.facts(Contract):
         declared = "(" + ", ".join(event.declared) + ")"
@@ -37,7 +37,7 @@ def check(run: Run) -> Iterator[Finding]:
         file, line = event.forward[:2] if event.name == "return" else (event.where.file, event.where.line)
         yield Finding(
             what=f"{owner}: {place} is {written} as {declared} and is {shape(event.got)}: {event.broken}",
-            why="code behind it relies on the declared shape; torch broadcasts over the difference",
+            why="later code relies on the declared shape, and torch broadcasts over the difference",
             remedy=f"pass {declared}, or correct the declaration",
             where=Where(file=file, line=line, module=event.module, step=event.step),
             severity="error" if event.how in WRITTEN else "note",

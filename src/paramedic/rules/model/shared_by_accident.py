@@ -12,17 +12,17 @@ from paramedic.rules.support import listed
 def check(run: Run) -> Iterator[Finding]:
     """One module instance appears several times in the same list.
 
-    `[Block()] * 4` is one block, four times; so is `[layer for _ in range(4)]` with a layer that was passed in.
+    `[Block()] * 4` is the same block four times; so is `[layer for _ in range(4)]` with a layer that was passed in.
 
     ## Why it hurts
-    The model has a quarter of the parameters it seems to have, and all places are forced to the same weights.
+    The model has a quarter of the parameters it seems to have, and all positions share the same weights.
 
     ## What to try first
-    `nn.ModuleList([Block() for _ in range(4)])`: a comprehension makes a new one each time.
+    `nn.ModuleList([Block() for _ in range(4)])`: a comprehension creates a new one each time.
 
     ## When this is wrong
-    Weight sharing on purpose, as in a universal transformer: give the shared module a name in the function that makes
-    the list, or say `shared` in the list's name, and nothing is reported; or call the module in a loop.
+    Weight sharing on purpose, as in a universal transformer: give the shared module a name in the function that builds
+    the list, or use `shared` in the list's name, and nothing is reported; or call the module in a loop.
     """
     for model in run.facts(Model):
         with_weights = {m.path: m for m in model.modules if m.own_parameters or m.children}
@@ -43,10 +43,10 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{first} and {second} are the same {born.class_} instance"
             + (f" ({len(trained)} such pairs)" if len(trained) > 1 else ""),
-            why="all places share one set of weights, and their gradients are summed into it",
-            remedy="copy it for each place: [copy.deepcopy(layer) for _ in range(n)]"
+            why="all positions share one set of weights and sum their gradients into it",
+            remedy="copy it for each position: [copy.deepcopy(layer) for _ in range(n)]"
             if first in handed
-            else f"make a new one for each place: [{born.class_}(...) for _ in range(n)] instead of [...] * n",
+            else f"build a new one for each position: [{born.class_}(...) for _ in range(n)] instead of [...] * n",
             where=Where(file=line.file, line=line.line, module=first, step=0),
             evidence=(Evidence(name="shared", value=listed([f"{a} = {b}" for a, b in trained])),),
             confidence=0.93,
@@ -54,7 +54,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _made_in_place(built: Mapping[str, ModulePart], path: str) -> bool:
-    """Whether it was built inside the expression that builds the list, not given a name before."""
+    """Whether it was built inside the expression that builds the list, not named before."""
     module, container = built[path], built.get(_parent(path))
     if container is None or module.line is None or container.line is None or module.file != container.file:
         return True

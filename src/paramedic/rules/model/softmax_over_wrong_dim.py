@@ -12,21 +12,20 @@ def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 
     ## Why it hurts
-    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes when it
-    is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes. Over the queries, the
-    weights with which one query takes the values do not sum to 1: a position gets more or less of them depending on the
-    others.
+    Over the batch, the samples compete with each other: a sample's output depends on the rest of its batch and changes
+    when it is evaluated alone. Over one entry the result is always 1, and no gradient passes. Over the queries, the
+    attention weights of one query do not sum to 1: a position gets more or less depending on the others.
 
     ## What to try first
     `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
     entries should sum to 1. For a single output use a sigmoid.
 
     ## When this is wrong
-    Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
-    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported; where
-    the second axis might be the batch as well, only if a copy of the model was seen to mix samples. Where
-    queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported. Heads
-    of attention, (batch, heads, queries, keys), may have a single key: its value is passed on as it is.
+    Softmax over the first axis is right if that axis is not the batch (time first, nodes of one graph, a square
+    similarity matrix). Only a first axis as long as the batch, in an input that is not square, is reported; if the
+    second axis could be the batch as well, only if a copy of the model was seen to mix samples. If queries compete for
+    keys on purpose, normalise the weights again over the keys: then nothing is reported. Attention heads, (batch,
+    heads, queries, keys), may have a single key: its value is passed through.
     """
     yield from _over_queries(run)
     batch, second, mixed = _batch_sizes(run), _second_sizes(run), _mixed_samples(run)
@@ -53,7 +52,7 @@ def check(run: Run) -> Iterator[Finding]:
             why = "the probabilities of a sample do not sum to 1: samples compete with each other, not classes"
         else:
             continue
-        choice = " (dim was left out, and torch chose it)" if op.implicit else ""
+        choice = " (dim was not given, so torch chose it)" if op.implicit else ""
         yield Finding(
             what=f"{op.function} runs {told}{choice}",
             why=why,
@@ -71,8 +70,8 @@ def check(run: Run) -> Iterator[Finding]:
 def _over_queries(run: Run) -> Iterator[Finding]:
     for op in run.facts(SoftmaxOverQueries):
         yield Finding(
-            what=f"softmax over dimension {op.dim} of {shape(op.shape)}, and then the last one is summed over",
-            why="each column sums to 1, but a query reads a row: its weights do not sum to 1",
+            what=f"softmax over dimension {op.dim} of {shape(op.shape)}, but the sum runs over the last one",
+            why="each column sums to 1, but a query uses a row, whose weights do not",
             remedy="use dim=-1: the axis that the product with the values sums over",
             where=op.where,
             evidence=(
@@ -85,7 +84,7 @@ def _over_queries(run: Run) -> Iterator[Finding]:
 
 
 def _batch_sizes(run: Run) -> set[int]:
-    """First sizes that both a model's input and the loss's target have; sequences may be flattened for the loss."""
+    """First sizes shared by a model's input and the loss's target; sequences may be flattened for the loss."""
     targets = {call.target.shape[0] for call in run.facts(LossCall) if call.target.shape}
     loaded = {t.shape[0] for e in run.facts(Batch) for t in e.tensors if t.shape}
     given = [t.shape for e in run.facts(Forward) for t in e.inputs if t.shape]
@@ -105,8 +104,8 @@ def _second_sizes(run: Run) -> set[int]:
 
 
 def _mixed_samples(run: Run, *, visibly: float = 1e-3, rounding: float = 1e-5) -> set[int]:
-    """Sizes of batches whose rows are samples, by test: in another order they get the same answers, which the steps of
-    a sequence would not; and their answers depend on each other."""
+    """Sizes of batches whose rows are samples, by test: reordered, they get the same outputs, and these depend on each
+    other. The steps of a sequence would not give the same outputs."""
     asked = [event for event in run.facts(Asked) if event.mixing and event.row and event.size]
     return {
         event.size or 0 for event in asked

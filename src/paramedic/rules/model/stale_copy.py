@@ -30,28 +30,27 @@ from paramedic.static.updating import held_back_at
 def check(run: Run, *, most: float = 0.9) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
-    It loads its own weights, or a shadow that was never updated, which has no effect; its parameters follow but its
-    BatchNorm statistics do not; its moving average takes most of the new weights in every step, so that nothing is
-    averaged, or so little that the run is over before it has moved; or the update runs the other way and writes the
-    copy into the model that is trained.
+    It loads its own weights, or a shadow that was never updated; its parameters follow but its BatchNorm statistics do
+    not; its moving average takes most of the new weights in every step, so nothing is averaged, or so little that the
+    run ends before it has moved; or the update runs the other way and writes the copy into the trained model.
 
     ## Why it hurts
-    A target network that never changes teaches the values of an untrained network. An average without the statistics
-    normalises with those of the start and predicts far worse than the model it averages. An average with its factors
-    swapped is the model itself, one step late; and a model that is pulled back to a fixed copy cannot move away from
-    it.
+    A target network that never changes keeps returning the values of an untrained network. An average without the
+    statistics normalises with the initial ones and predicts far worse than the model it averages. An average with its
+    factors swapped is the model itself, one step late; and a model that is pulled back to a fixed copy cannot move away
+    from it.
 
     ## What to try first
-    `target.load_state_dict(online.state_dict())`. For an average, copy the buffers too:
-    `for mine, theirs in zip(ema.buffers(), model.buffers()): mine.copy_(theirs)`. Its weights:
-    `mine.mul_(decay).add_(theirs, alpha=1 - decay)` with a decay near 1.
+    `target.load_state_dict(online.state_dict())`. For an average, copy the buffers as well: `for mine, theirs in
+    zip(ema.buffers(), model.buffers()): mine.copy_(theirs)`. Its weights: `mine.mul_(decay).add_(theirs, alpha=1 -
+    decay)` with a decay near 1.
 
     ## When this is wrong
-    A teacher that is frozen on purpose is not reported: it neither loads nor moves. Nor is a copy that takes all of
-    the weights at once, or an average that only begins with large shares.
+    A teacher that is frozen on purpose is not reported: it neither loads nor changes. Nor is a copy that takes all of
+    the weights at once, or an average that takes large shares only at the start.
 
     ## Options
-    `most`: the share of the way to its source above which a copy that moves in each step averages nothing.
+    `most`: the share of the distance to its source above which a copy that moves in each step averages nothing.
     """
     yield from _following_itself(run)
     yield from _nothing_new(run)
@@ -73,9 +72,9 @@ def _following_itself(run: Run) -> Iterator[Finding]:
             continue
         last = events[-1]
         yield Finding(
-            what=f"{last.module} loaded its own state dict {len(events)} times: it has stayed as it was made",
+            what=f"{last.module} loaded its own state dict {len(events)} times and has never changed",
             why="load_state_dict(x.state_dict()) on x itself copies every tensor onto itself",
-            remedy=f"load the weights of the model that is trained: {last.module}.load_state_dict(online.state_dict())",
+            remedy=f"load the weights of the trained model: {last.module}.load_state_dict(online.state_dict())",
             **edited_at(last.where, _same_object(run, last)),
             evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
             confidence=0.96,
@@ -83,7 +82,7 @@ def _following_itself(run: Run) -> Iterator[Finding]:
 
 
 def _same_object(run: Run, load: Load) -> Link | None:
-    """`self.target = self.online`: another name for the same model, where a copy is meant."""
+    """`self.target = self.online`: another name for the same model instead of a copy."""
     code = program(run)
     scope = code.scope(load.where.file, load.where.line)
     calls = calls_at(scope, load.where.line) if scope is not None and load.where.line is not None else []
@@ -95,7 +94,7 @@ def _same_object(run: Run, load: Load) -> Link | None:
 
 
 def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
-    """A model that nobody trains is given weights again and again, while another is trained: never a new value."""
+    """An untrained model is repeatedly given weights while another is trained, and they are never new."""
     loads: dict[str, list[Load]] = defaultdict(list)
     for event in run.facts(Load):
         if event.into == "model" and event.matched:
@@ -106,10 +105,10 @@ def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
         if len(steps) < fewest or name.partition(".")[0] in trained or any(event.changed for event in events):
             continue
         yield Finding(
-            what=f"{name} was given weights {len(events)} times in {max(steps) - min(steps):,} steps, and not one "
+            what=f"{name} loaded weights {len(events)} times in {max(steps) - min(steps):,} steps, and not one "
             "value was new",
-            why="what it loads is never updated: most likely its names differ from those of the model that is trained",
-            remedy="print the names on both sides; a wrapper adds a prefix (module. or _orig_mod.) to each of them",
+            why="what it loads is never updated: most likely its names differ from those of the trained model",
+            remedy="compare the names on both sides; a wrapper adds a prefix (module. or _orig_mod.)",
             where=events[-1].where,
             evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
             confidence=0.9,
@@ -117,7 +116,7 @@ def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _set_back(run: Run, fewest: int = 3) -> Iterator[Finding]:
-    """The trained model is given the weights of a copy again and again, and the copy has stayed as it was made."""
+    """The trained model is repeatedly given the weights of a copy that never changes."""
     loads: dict[tuple[str, str], list[SetBack]] = defaultdict(list)
     for event in run.facts(SetBack):
         loads[(event.module or "", event.copy)].append(event)
@@ -127,9 +126,10 @@ def _set_back(run: Run, fewest: int = 3) -> Iterator[Finding]:
         if not all(event.used for event in events):
             continue  # a snapshot to go back to, not a network that gives targets
         yield Finding(
-            what=f"{name}, which is trained, was set back to the weights of {copy} {len(events)} times, and {copy} has "
+            what=f"{name}, which is being trained, was reset to the weights of {copy} {len(events)} times, and "
+            f"{copy} has "
             "never changed",
-            why="the update runs the wrong way: it undoes what was learnt, and the copy stays as it was made",
+            why="the update runs the wrong way: it undoes the training, and the copy never changes",
             remedy=f"{copy}.load_state_dict({name}.state_dict())",
             where=events[-1].where,
             evidence=(Evidence(name="changes_of_the_copy", value=0, limit="> 0"),),
@@ -157,7 +157,7 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
         where = next((event.where for event in events if event.where.file), events[0].where)
         yield Finding(
             what=f"the weights of {name} follow {events[0].source}, but its BatchNorm statistics have never changed",
-            why="running_mean and running_var are buffers, and parameters() does not list them",
+            why="running_mean and running_var are buffers, which parameters() does not include",
             remedy="copy the buffers as well: for mine, theirs in zip(copy.buffers(), model.buffers()): "
             "mine.copy_(theirs)",
             where=where,
@@ -178,9 +178,9 @@ def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
     return Finding(
         what=f"the weights of {name} follow {event.source}, but its BatchNorm statistics are still those of a new "
         "layer: mean 0, variance 1",
-        why=f"the statistics of {event.source} come from {event.source_batches:,.0f} batches; an average of "
-        "weights leaves buffers alone",
-        remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before the evaluation",
+        why=f"the statistics of {event.source} come from {event.source_batches:,.0f} batches; averaging "
+        "weights does not update buffers",
+        remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before evaluating",
         **edited_at(shown if load is None else load.where, collected_at(program(run))),
         evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
         confidence=0.95,
@@ -188,9 +188,9 @@ def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
 
 
 def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
-    """A copy helps to compute the targets of a distance, among other numbers such as rewards, and is never updated.
+    """A copy helps to compute regression targets, along with values such as rewards, and is never updated.
 
-    A teacher's answers are the targets themselves; a network that gives the values of next states has to follow.
+    A teacher's outputs are the targets themselves; a network that evaluates next states must follow.
     """
     distances = [
         c for c in run.facts(LossCall, phase="train") if c.function in ("mse_loss", "smooth_l1_loss", "huber_loss")
@@ -209,9 +209,9 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
         load = next((load for load in run.facts(Load) if load.module == name), None)
         held_back = _held_back(run, name)
         yield Finding(
-            what=f"{name}, a copy of {event.source} that helps to make the targets, has not changed in {steps:,} steps",
-            why="the targets are made with the values of the start, so only one step of reward can ever be learnt",
-            remedy=("look at this condition: the update below it has had no effect; " if held_back else "")
+            what=f"{name}, a copy of {event.source} used to compute the targets, has not changed in {steps:,} steps",
+            why="the targets use the untrained network's values, so only one step of reward can ever be learnt",
+            remedy=("look at this condition: the update under it had no effect; " if held_back else "")
             + f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
             "each",
             **edited_at(load.where if load is not None else asked[0].where, held_back),
@@ -228,7 +228,7 @@ def _held_back(run: Run, name: str) -> Link | None:
 def _far_behind(
     run: Run, most: float, *, least: float = 0.25, moved: float = 0.1, fewest: int = 20
 ) -> Iterator[Finding]:
-    """An average that moves so little in a step that at the end of the run it is still the network of the start."""
+    """An average that moves so slowly that at the end of the run it is still the initial network."""
     looks: dict[tuple[str, str], list[WayGone]] = defaultdict(list)
     for event in run.facts(WayGone):
         looks[(event.module or "", event.source)].append(event)
@@ -251,11 +251,11 @@ def _slow(run: Run, name: str, source: str, events: list[WayGone], most: float, 
         return
     rate = steps[0].share if steps else last.share / last.step
     yield Finding(
-        what=f"the average with which {source} is evaluated has gone {max(last.share, 0):.0%} of the way that {source} "
-        f"has gone in {last.step:,} steps",
+        what=f"the average with which {source} is evaluated has covered {max(last.share, 0):.0%} of the distance that "
+        f"{source} has moved in {last.step:,} steps",
         why=f"it takes about {rate:.1g} of the new weights in a step (a decay near {1 - rate:.5g}) and would need "
-        f"{1 / rate:,.0f} steps; what is evaluated is nearly the network of the start",
-        remedy=f"a decay that fits the run, such as {_fitting(last.step)}, or one that grows: "
+        f"{1 / rate:,.0f} steps; the evaluated network is nearly the initial one",
+        remedy=f"use a decay that fits the run, such as {_fitting(last.step)}, or one that grows: "
         "min(decay, (1 + step) / (10 + step))",
         **edited_at(steps[0].where if steps else last.where, decay_at(program(run), rate)),
         evidence=(
@@ -267,7 +267,7 @@ def _slow(run: Run, name: str, source: str, events: list[WayGone], most: float, 
 
 
 def _fitting(steps: int) -> float:
-    """A decay whose average reaches back over about a tenth of the run."""
+    """A decay that averages over about a tenth of the run."""
     return next((decay for decay in (0.999, 0.998, 0.995, 0.99, 0.98, 0.95) if 1 / (1 - decay) <= steps / 10), 0.9)
 
 
@@ -299,7 +299,8 @@ def _averaged(run: Run, most: float, fewest: int = 8) -> Iterator[Finding]:
 def _too_fast(name: str, event: Average, most: float, times: int) -> Finding:
     return Finding(
         what=f"{name} takes {event.share:.2%} of the weights of {event.source} in a step ({times} of {times} steps)",
-        why="an average keeps most of itself and takes a little of the new; here the two factors are swapped",
+        why="a moving average should keep most of itself and take a little of the new weights; here the factors are "
+        "swapped",
         remedy="mine.mul_(decay).add_(theirs, alpha=1 - decay), with a decay such as 0.99",
         where=event.where,
         evidence=(Evidence(name="share_taken_per_step", value=round(event.share, 5), limit=f"≤ {most:g}"),),
@@ -310,8 +311,8 @@ def _too_fast(name: str, event: Average, most: float, times: int) -> Finding:
 def _drawn_back(name: str, event: Average, times: int) -> Finding:
     source = event.source
     return Finding(
-        what=f"{name} never changes, and in {times} steps {source}, which is trained, was averaged with it",
-        why=f"the update runs the wrong way: it pulls {source} back to the weights that {name} has kept from the start",
+        what=f"{name} never changes, but in {times} steps {source}, which is being trained, was averaged with it",
+        why=f"the update runs the wrong way: it pulls {source} back to the initial weights of {name}",
         remedy=f"write into {name}: for mine, theirs in zip({name}.parameters(), {source}.parameters())",
         where=event.where,
         evidence=(

@@ -25,11 +25,11 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """The optimizer holds tensors that are no longer the model's parameters.
 
     ## Why it hurts
-    The optimizer was made first, and then a layer was replaced, or the model rebuilt, copied or wrapped. It updates
-    tensors that nobody uses, and the new ones are never trained.
+    The optimizer was built first; then a layer was replaced, or the model rebuilt, copied or wrapped. It updates
+    tensors that nothing uses, and the new ones are never trained.
 
     ## What to try first
-    Build the model completely (new heads, `.to(device)`, wrapping) before you make the optimizer.
+    Build the model completely (new heads, `.to(device)`, wrapping) before building the optimizer.
 
     ## When this is wrong
     An optimizer over free tensors, such as an image being optimised, holds no module's parameters and is not
@@ -62,8 +62,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
         yield Finding(
             what=f"the optimizer holds {many(len(strangers), 'tensor')} that no model uses "
             f"({listed([shape(s) for s in strangers])}), while {listed(new)} get gradients without an optimizer",
-            why="these layers were replaced or rebuilt after the optimizer was made",
-            remedy="make the optimizer after the last change to the model",
+            why="these layers were replaced or rebuilt after the optimizer was built",
+            remedy="build the optimizer after the last change to the model",
             where=optimizer.where,
             evidence=(
                 Evidence(name="tensors_not_in_a_model", value=len(strangers), limit="0"),
@@ -74,7 +74,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
-    """Layers that were exchanged in the middle of training: what the optimizer holds has left the model."""
+    """Layers that were replaced during training: the optimizer holds tensors no longer in the model."""
     own = [census for census in run.facts(Census) if census.optimizer == optimizer.number]
     since = next((c for c in own if any(name.startswith(NAMELESS) for name in c.names)), None)
     if since is None or since is own[0]:
@@ -91,8 +91,8 @@ def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
         what=f"since step {since.step:,} the optimizer holds {many(len(idle), 'tensor')} that left the model "
         f"(the old {listed([before.names[i] for i in idle])}), while the new {listed(new)} get gradients without an "
         "optimizer",
-        why="these layers were replaced in the middle of training, and the optimizer still holds the old ones",
-        remedy="make a new optimizer after the layers were replaced, or add_param_group() the new ones",
+        why="these layers were replaced during training, and the optimizer still holds the old ones",
+        remedy="build a new optimizer after replacing the layers, or add_param_group() the new ones",
         **edited_at(replace(optimizer.where, step=since.step), rebuilt_at(program(run), layers(new))),
         evidence=(
             Evidence(name="tensors_not_in_a_model", value=len(idle), limit="0"),

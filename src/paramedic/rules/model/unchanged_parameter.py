@@ -17,11 +17,11 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     learning rate of zero, or rounded away.
 
     ## What to try first
-    Look at the learning rate of its group. With an optimizer of your own write with in-place methods on the
-    parameter itself (`p.add_(...)`), not on a reshaped copy.
+    Check the learning rate of its group. In your own optimizer, write with in-place methods on the parameter itself
+    (`p.add_(...)`), not on a reshaped copy.
 
     ## When this is wrong
-    During a warm-up that starts at zero nothing moves, and nothing is reported; nor are groups that wait at zero and
+    During a warm-up that starts at zero nothing moves, and nothing is reported; nor are groups that start at zero and
     get a learning rate later.
 
     ## Options
@@ -67,7 +67,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
 
 
 def _always_at_zero(run: Run, optimizer: Optimizer) -> set[str]:
-    """The parameters of groups whose learning rate never left zero; only the end of a run can tell."""
+    """The parameters of groups whose learning rate never left zero; known only at the end of a run."""
     ends = [event for event in run.facts(Rates) if event.optimizer == optimizer.number]
     return {
         name

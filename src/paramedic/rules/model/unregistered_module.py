@@ -9,11 +9,11 @@ from paramedic.rules.support import many
 
 @rule("PM401", "unregistered-module", severity="error", coverage=[Model], causes=["PM402", "PM403", "PM412", "PM601"])
 def check(run: Run) -> Iterator[Finding]:
-    """Modules or parameters that the model uses but that are not registered.
+    """Modules or parameters that the model uses are not registered.
 
     A plain Python list, tuple or dict hides modules from `nn.Module`: they are not in `parameters()`, not in
-    `state_dict()`, not moved by `.to()`. The same happens to `self.w = nn.Parameter(...).to(device)`: what `.to()`
-    returns is not a parameter. A layer that is built inside `forward` is new, and untrained, in every call.
+    `state_dict()`, and not moved by `.to()`. The same happens to `self.w = nn.Parameter(...).to(device)`: what `.to()`
+    returns is not a parameter. A layer built inside `forward` is new, and untrained, in every call.
 
     ## Why it hurts
     The hidden layers stay at their random initialisation while the rest is trained around them.
@@ -23,8 +23,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules
-    whose parameters were given to an optimizer. Tensors that the program updates by hand (an adversarial perturbation
-    that follows its own gradient) need no optimizer; layers that are built in the first call and kept are not new ones.
+    whose parameters were given to an optimizer. Tensors that the program updates itself (an adversarial perturbation
+    that follows its own gradient) need no optimizer; layers built in the first call and kept are not new ones.
     """
     by_hand = {event.module for event in run.facts(HiddenMoved)}
     for event in run.facts(Hidden):
@@ -36,17 +36,19 @@ def check(run: Run) -> Iterator[Finding]:
             what = f"{event.module} hides {many(event.members, 'module')} ({event.class_}) from the model: "
             what += f"their {many(event.parameters, 'tensor')} get gradients but are in no optimizer"
         elif event.derived:
-            what = f"{event.module} is not a parameter but a tensor made of one: the nn.Parameter behind it gets a "
-            what += "gradient, but neither the model nor an optimizer knows it"
+            what = (
+                f"{event.module} is not a parameter but a tensor computed from one: the nn.Parameter behind it gets a "
+            )
+            what += "gradient, but neither the model nor an optimizer has it"
         else:
-            what = f"{event.module} is a plain tensor: it gets a gradient, but no optimizer knows it"
+            what = f"{event.module} is a plain tensor: it gets a gradient, but is in no optimizer"
         yield Finding(
             what=what,
             why=".float(), .to(...) and arithmetic return a new tensor, so the attribute is not registered and never "
             "trained or saved"
             if event.derived
-            else "what is kept in a plain list or dict is not in parameters(), so it is never trained or saved",
-            remedy="cast or move it first, and wrap what comes out: nn.Parameter(tensor.float())"
+            else "modules in a plain list or dict are not in parameters(), so it is never trained or saved",
+            remedy="cast or move it first, and wrap the result: nn.Parameter(tensor.float())"
             if event.derived
             else "wrap it: nn.ModuleList([...]), nn.ModuleDict({...}), or nn.Parameter(...) for a tensor",
             where=event.where,

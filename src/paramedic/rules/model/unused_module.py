@@ -19,8 +19,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """A registered, trainable module is never called.
 
     ## Why it hurts
-    It costs memory, misleads the reader and crashes distributed training, which waits for its gradients. Perhaps a line
-    in `forward` got lost.
+    It costs memory, misleads the reader, and makes distributed training fail, which expects its gradients. Perhaps a
+    line in `forward` got lost.
 
     ## What to try first
     Call it, or remove it.
@@ -30,7 +30,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     others (`F.linear(x, self.embedding.weight)`) get gradients and are not reported.
 
     ## Options
-    `fewest`: examined steps before it is said.
+    `fewest`: fewest examined steps before it is reported.
     """
     called = {call.module for call in run.facts(ModuleCall)}
     without = {h.name for h in parameter_histories(run) if h.examined >= fewest and h.trainable and not h.with_gradient}
@@ -57,7 +57,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
 
 
 def _never_entered(run: Run, path: str) -> Link | None:
-    """The function whose optional argument never came: the module is called only if it does."""
+    """The function whose optional argument was never given: the module is called only if it is."""
     call = call_of(run, path) or call_of(run, path.rpartition(".")[0])
     function = call.scope.function if call is not None else None
     if call is None or function is None:

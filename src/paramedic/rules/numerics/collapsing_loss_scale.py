@@ -27,7 +27,7 @@ def check(run: Run, *, share: float = 0.2, fewest: int = 10, lowest: float = 1.0
     """
     skips = run.series("skipped_at_scale")
     if run.steps < 2 * fewest:
-        raise Abstain(f"the run has only {run.steps} steps")
+        raise Abstain(f"only {run.steps} steps")
     start = next((step for step, _ in skips if step > 0), 0) if skips and skips[0][0] == 0 else 0
     late = [(step, scale) for step, scale in skips if step > min(start, run.steps // 10)]
     part = len(late) / (len(late) + run.steps)

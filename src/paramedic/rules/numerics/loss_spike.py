@@ -36,7 +36,7 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     judged = outcome(run)
     curve = judged.curve
     if len(curve.values) < 3 * _WINDOW:
-        raise Abstain(f"the loss of only {len(curve.values)} steps was seen")
+        raise Abstain(f"only {len(curve.values)} steps")
     index = _spike(curve, above_before, above_first)
     if index is None:
         return

@@ -54,7 +54,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     if not lost:
         raise Abstain("no low-precision weights are trained")
     if len(lost) < fewest:
-        raise Abstain(f"updates were sampled in only {len(lost)} steps")
+        raise Abstain(f"only {len(lost)} steps were sampled")
     if any(not event.torchs_own for event in run.facts(Optimizer)):
         raise Abstain("a third-party optimizer is used, which may do its own rounding")
     if median(lost) < share:

@@ -47,7 +47,7 @@ def check(
     judged = outcome(run)
     norms = _norms(run)
     if len(norms) < 3:
-        raise Abstain("gradients were sampled in fewer than three steps")
+        raise Abstain("fewer than three steps were sampled")
     weights = [math.hypot(*(s.norm for s in sample.summaries.values())) for sample in run.samples("weight")]
     typical, weight = median(norms), weights[0] if weights else 0.0  # before they were thrown about
     loss = max(abs(judged.curve.end), abs(judged.curve.first))

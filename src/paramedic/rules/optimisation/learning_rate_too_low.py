@@ -55,7 +55,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     if optimizer is None:
         raise Abstain("the run uses several optimizers")
     if run.steps < fewest:
-        raise Abstain(f"the run has only {run.steps} steps; {fewest} are needed")
+        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if _is_zero(run):
         yield _zero(run, optimizer)
         return

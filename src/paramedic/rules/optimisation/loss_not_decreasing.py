@@ -38,7 +38,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if len(curve.values) < horizon:
-        raise Abstain(f"the loss of only {len(curve.values)} steps was seen; {horizon} are needed to judge the curve")
+        raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
     if curve.task is None:
         raise Abstain("the value of this loss means nothing by itself: it is a sum of terms, or hand-written")
     prior = guess(run, curve)

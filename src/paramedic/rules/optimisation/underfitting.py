@@ -34,7 +34,7 @@ def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) 
     judged = outcome(run)
     curve = judged.curve
     if len(curve.values) < fewest:
-        raise Abstain(f"the loss of only {len(curve.values)} steps was seen; {fewest} are needed")
+        raise Abstain(f"only {len(curve.values)} steps; {fewest} are needed")
     if judged.prior is None or judged.prior <= 0:
         raise Abstain("the loss of guessing is not known")
     held_out = [points[-1][1] for points in evaluations(run, curve.task) if points]

@@ -12,17 +12,17 @@ def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     """Two runs of the same script, started from the same random state, diverge.
 
     ## Why it hurts
-    A change for the better or the worse cannot be told from chance, and a failure cannot be repeated.
+    Improvements and regressions cannot be distinguished from chance, and a failure cannot be reproduced.
 
     ## What to try first
     Set the seeds of python, numpy and torch, give DataLoaders a generator and a worker_init_fn, and call
     torch.use_deterministic_algorithms(True) to find operations that differ from run to run.
 
     ## When this is wrong
-    This is often acceptable: it is a note unless the script asks for determinism and does not get it.
+    Often acceptable: it is a note unless the script asks for determinism and does not get it.
 
     ## Options
-    `tolerance`: relative difference of a loss that counts.
+    `tolerance`: smallest relative difference of a loss that counts.
     """
     lab = Lab(run)
     again = lab.get("again")
@@ -39,9 +39,10 @@ def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     likely = "data drawn from an unseeded random generator" if step == 0 else "operations whose order varies"
     likely = "DataLoader workers" if workers else likely
     yield Finding(
-        what=f"the same start, two runs: at step {step} the loss is {first:.6g} in one and {second:.6g} in the other",
+        what=f"two runs from the same start diverge: at step {step} the loss is {first:.6g} in one and {second:.6g} "
+        "in the other",
         why=f"most likely {likely}" + ("" if seeds else "; the script sets no seed"),
-        remedy="seed what draws the data, then torch.use_deterministic_algorithms(True) names the rest",
+        remedy="seed the data generators; torch.use_deterministic_algorithms(True) then names the rest",
         where=at(backward),
         evidence=(Evidence(name="first step that differs", value=step, limit="none"),),
         confidence=0.9,

@@ -29,20 +29,20 @@ def check(
     would change nothing.
 
     ## What to try first
-    `DataLoader(..., num_workers=4, persistent_workers=True)`: workers prepare batches while the model computes. With
-    workers already there: more of them, or less work per sample: decode once and cache, store samples in a form that
-    needs no decoding, move files from the network to a local disk.
+    `DataLoader(..., num_workers=4, persistent_workers=True)`: workers prepare batches while the model computes. If
+    there are workers already: more of them, or less work per sample: decode once and cache, store samples in a form
+    that needs no decoding, move files from the network to a local disk.
 
     ## When this is wrong
-    Only the second half of the run counts, so a cache that fills in the first epoch is no reason. Short runs and waits
-    of a few milliseconds per batch are ignored. With workers it takes a minute of waiting before this is more than a
-    note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what the
-    device saw, not what the host saw: a wait that is hidden behind queued work does not count.
+    Only the second half of the run counts, so a cache that fills in the first epoch does not matter. Short runs and
+    waits of a few milliseconds per batch are ignored. With workers it takes a minute of waiting before this is more
+    than a note; without workers, twenty seconds, unless training does almost nothing else. On an accelerator the wait
+    is what the device saw, not the host: a wait hidden behind queued work does not count.
 
     ## Options
-    `share`: least share of the time spent waiting; `least_wait`: least seconds per step; `seconds`, `steps`: what a run
-    must at least have waited and trained; `alone`, `with_workers`: the least seconds of waiting that alarm, without and
-    with workers; `nearly_all`: the share that alarms at once.
+    `share`: smallest share of the time spent waiting; `least_wait`: fewest seconds per step; `seconds`, `steps`:
+    shortest run, in seconds waited and steps trained; `alone`, `with_workers`: fewest seconds of waiting for an alarm,
+    without and with workers; `nearly_all`: the share that raises an alarm at once.
     """
     late = latest_times(run)
     wait = late.parts.get("data", 0.0)
@@ -99,14 +99,14 @@ def _remedy(run: Run, loader: Loader, late: Times) -> str:
     fetch = _seconds_per_batch(run, loader.number)
     if workers and fetch:
         enough = max(workers + 1, round(fetch / compute + 0.5))
-        more = f"num_workers={enough} would keep up on as many cores; otherwise " if enough <= MOST_WORKERS else ""
+        more = f"num_workers={enough} would keep up, given as many cores; otherwise " if enough <= MOST_WORKERS else ""
         return (
-            f"a worker takes {fetch:.2g} s for a batch and the model {compute:.2g} s: {more}make a sample cheaper: "
+            f"a worker takes {fetch:.2g} s for a batch and the model {compute:.2g} s: {more}make samples cheaper: "
             "cache decoded samples, read from a local disk"
         )
     if workers:
-        return "give the DataLoader more workers, or make a sample cheaper: cache decoded samples, use a local disk"
-    return "DataLoader(..., num_workers=4, persistent_workers=True), or cache what a sample costs to read"
+        return "give the DataLoader more workers, or make samples cheaper: cache decoded samples, use a local disk"
+    return "DataLoader(..., num_workers=4, persistent_workers=True), or cache decoded samples"
 
 
 def _seconds_per_batch(run: Run, number: int) -> float | None:

@@ -12,19 +12,19 @@ def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     """Every step waits for the accelerator to finish.
 
     ## Why it hurts
-    The host hands out work and runs ahead, so that the accelerator never lacks any. `.item()`, `.cpu()`, a loss that
-    is printed or `if loss > x` need a value at once: the host waits until all work is done, and then the accelerator
+    The host queues work and runs ahead, so the accelerator always has something to do. `.item()`, `.cpu()`, printing a
+    loss or `if loss > x` need a value immediately: the host waits until all work is done, and then the accelerator
     waits for the host.
 
     ## What to try first
-    Add up losses on the device (`total += loss.detach()`) and read them every 50 steps.
+    Accumulate losses on the device (`total += loss.detach()`) and read them every 50 steps.
 
     ## When this is wrong
-    With steps of many milliseconds the wait costs next to nothing; therefore it is a note. A program that decides by
-    the value, such as stopping at a NaN, needs it.
+    With steps of many milliseconds the wait costs almost nothing, so this is a note. A program that depends on the
+    value, such as stopping at a NaN, needs it.
 
     ## Options
-    `share`: least share of the examined steps in which the call was made.
+    `share`: smallest share of the examined steps in which the call was made.
     """
     examined = int(run.meta["coverage"]["examined"])
     calls = [event for event in run.facts(Sync, phase="train") if event.count >= share * examined]
@@ -35,7 +35,7 @@ def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     waiting = sum(e.count for e in looks if any(e.line == call.line for call in calls))
     total = sum(event.count for event in looks)
     places = listed([f"{call.call} at {call.line}" for call in calls])
-    seen = f"; the script was found there in {waiting / total:.0%} of {total} looks" if total >= 20 else ""
+    seen = f"; {waiting / total:.0%} of {total} stack samples were there" if total >= 20 else ""
     yield Finding(
         what=f"every step waits for the accelerator: {places}{seen}",
         why="the host cannot run ahead, so the accelerator idles while the next step is prepared",

@@ -20,30 +20,30 @@ EXPLAINS = 0.5  # the share of the growth that a variable must account for
 def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) -> Iterator[Finding]:
     """Memory grows with every step and does not level off.
 
-    The memory of this process, of its DataLoader workers and other children, and of the devices is fitted over the
-    second half of the run. A variable whose content grows at that pace is named with the line that fills it.
+    A trend is fitted to the memory of this process, of its DataLoader workers and other children, and of the devices,
+    over the second half of the run. A variable whose contents grow at that pace is named with the line that fills it.
 
     ## Why it hurts
     The run fails hours later at an unrelated line, or the kernel kills it without a message.
 
     ## What to try first
-    Keep a number or a running mean instead of the tensors, or limit the container: `deque(maxlen=1000)`. In a worker,
-    look for what the data set keeps between samples.
+    Keep a number or a running mean instead of the tensors, or bound the container: `deque(maxlen=1000)`. In a worker,
+    look for what the dataset keeps between samples.
 
     ## When this is wrong
-    Allocators that warm up, caches that level off, the first pass over a lazily loaded data set, and buffers with a
-    limit (`maxlen`, a capacity, elements taken out again) are not reported. Growth that no variable accounts for is
-    reported as a warning only when it goes on after the first epoch.
+    Allocators that warm up, caches that level off, the first pass over a lazily loaded dataset, and bounded buffers
+    (`maxlen`, a capacity, elements removed again) are not reported. Growth that no variable accounts for is a warning
+    only if it continues after the first epoch.
 
     ## Options
-    `least`: MB gained in the second half of the run. `least_unexplained`: the same, when no variable accounts for it.
+    `least`: MB gained in the second half of the run. `least_unexplained`: the same, if no variable accounts for it.
     """
     series = _series(run)
     if not series:
         raise Abstain("memory was not polled")
     points = [(who, _points(run, what, who)) for what, who in series]
     if not any(is_enough(found) for _, found in points):
-        raise Abstain("the run was over before memory was looked at often enough")
+        raise Abstain("the run ended before memory was polled often enough")
     fits = [(who, growth(found)) for who, found in points]
     growing = [(who, fit) for who, fit in fits if fit and fit.gained >= max(least * MB, 0.05 * fit.first)]
     workers = [(who, fit) for who, fit in growing if who.startswith("worker")]
@@ -61,7 +61,7 @@ def _series(run: Run) -> list[tuple[str, str]]:
 
 
 def _points(run: Run, what: str, who: str) -> list[tuple[int, float]]:
-    """Since the process was started last: workers are born anew with each epoch."""
+    """Since the process last started: workers restart with each epoch."""
     births = [event.step for event in run.facts(Process) if event.name == who]
     return [(step, value) for step, value in run.series(f"memory:{what}:{who}") if step >= max(births, default=0)]
 
@@ -83,7 +83,7 @@ def _judge(run: Run, who: str, found: Growth, least_unexplained: float, others: 
 
 
 def _all_loaded(run: Run, who: str, step: int) -> bool:
-    """Whether a cache of samples would be full by then; who knows no epoch cannot tell."""
+    """Whether a cache of samples would be full by then; unknown without an epoch."""
     epoch = first_epoch(run)
     if epoch is None or not who.startswith("worker"):
         return epoch is not None and step > 1.05 * epoch
@@ -103,12 +103,12 @@ def _explanation(run: Run, device: str, found: Growth) -> Hoard | None:
 def _named(run: Run, who: str, found: Growth, hoard: Hoard) -> Finding:
     variable = hoard.variable
     return Finding(
-        what=f"{variable}, a {hoard.how} of {hoard.items:,}, grows by {size(hoard.per_step)} per step, and "
-        f"the memory of {_words(run, who)} with it: {size(found.first)} at step {found.first_step:,}, "
+        what=f"{variable}, a {hoard.how} of {hoard.items:,}, grows by {size(hoard.per_step)} per step, and so does "
+        f"the memory of {_words(run, who)}: {size(found.first)} at step {found.first_step:,}, "
         f"{size(found.last)} at step {found.last_step:,}",
-        why=f"nothing is ever taken out of it; {_end(run, who, found)}",
-        remedy=f"keep only what is needed of each step in {variable.rpartition('.')[2]}: a number, a running mean, or "
-        "the last ones in a collections.deque(maxlen=…)",
+        why=f"nothing is ever removed from it; {_end(run, who, found)}",
+        remedy=f"keep only what you need in {variable.rpartition('.')[2]}: a number, a running mean, or "
+        "the most recent items in a collections.deque(maxlen=…)",
         where=hoard.where,
         evidence=_evidence(found),
         confidence=0.9,
@@ -120,7 +120,7 @@ def _unnamed(run: Run, who: str, found: Growth, severity: Severity) -> Finding:
         what=f"the memory of {_words(run, who)} grows by {size(found.per_step)} per step: {size(found.first)} at step "
         f"{found.first_step:,}, {size(found.last)} at step {found.last_step:,}",
         why=f"no variable of the training loop accounts for it; {_end(run, who, found)}",
-        remedy="look for a cache without limit (functools.cache, a library), and for figures or files left open",
+        remedy="look for an unbounded cache (functools.cache, a library), and for figures or files left open",
         where=Where(step=found.first_step, rank=run.rank),
         evidence=_evidence(found),
         confidence=0.8,
@@ -129,18 +129,18 @@ def _unnamed(run: Run, who: str, found: Growth, severity: Severity) -> Finding:
 
 
 def _in_worker(run: Run, who: str, found: Growth, severity: Severity, others: int) -> Finding:
-    """Nobody can look into another process; but the data set's code is known."""
+    """Another process cannot be inspected, but the dataset's code is known."""
     filled = [(loader, *place) for loader in run.facts(Loader) for place in loader.filled]
     loader, name, _, *place = filled[0] if filled else (run.facts(Loader)[0], None, None)
     also = f", as does that of {many(others, 'other worker')}" if others else ""
-    guess = f"it is probably {name}, which {place[2]} fills" if name else "the data set keeps something"
+    guess = f"it is probably {name}, which {place[2]} fills" if name else "the dataset keeps something"
     return Finding(
         what=f"the memory of {_words(run, who)} grows by {size(found.per_step)} per step{also}: {size(found.first)} at "
         f"step {found.first_step:,}, {size(found.last)} at step {found.last_step:,}",
         why=f"{guess}, and every worker has its own; {_end(run, who, found, processes=others + 1)}",
         remedy=f"do not store samples in {name}, or limit its size"
         if name
-        else "look for what __getitem__ or the collate function keeps: a cache, a log, open files",
+        else "look for something that __getitem__ or the collate function keeps: a cache, a log, open files",
         where=replace(at(loader, place), step=found.first_step),
         evidence=_evidence(found),
         confidence=0.85 if name else 0.8,
@@ -156,7 +156,7 @@ def _words(run: Run, who: str) -> str:
 
 
 def _end(run: Run, who: str, found: Growth, processes: int = 1) -> str:
-    """When the memory will be used up at this pace."""
+    """When memory will run out at this pace."""
     device = next((event for event in run.facts(DeviceMemory) if event.name == who), None)
     memory = run.facts(Memory)[0]
     if device is not None:

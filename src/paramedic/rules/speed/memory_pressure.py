@@ -21,20 +21,20 @@ ABSURD = 20
 def check(run: Run) -> Iterator[Finding]:
     """Memory ran out, or nearly did.
 
-    After an out-of-memory error this says who held what: parameters, gradients, optimizer state, the largest tensors
-    with the line that made them, and a batch size that would fit.
+    After an out-of-memory error it says what held the memory: parameters, gradients, optimizer state, the largest
+    tensors with the line that allocated them, and a batch size that would fit.
 
     ## Why it hurts
-    A run close to the limit fails at the first batch that is a little longer than the others.
+    A run close to the limit fails at the first batch that is slightly longer than the others.
 
     ## What to try first
     A smaller batch with gradient accumulation, `torch.autocast` with bfloat16, `torch.utils.checkpoint` for the largest
-    blocks, fewer DataLoader workers when it is the host's memory. Against fragmentation:
+    blocks; fewer DataLoader workers if the host runs out of memory. Against fragmentation:
     `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.
 
     ## When this is wrong
-    A device that is full but never fails is well used: that is a note. The batch size is an estimate: what is not
-    weights, gradients or optimizer state is taken to grow with the batch.
+    A device that is full but never fails is well used: that is a note. The batch size is an estimate: everything except
+    weights, gradients and optimizer state is assumed to grow with the batch.
     """
     for event in run.facts(OutOfMemory)[:1]:
         yield _ran_out(run, event)
@@ -48,7 +48,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _ran_out(run: Run, event: OutOfMemory) -> Finding:
-    asked = f"{size(event.asked)} more were asked for, with " if event.asked else ""
+    asked = f"{size(event.asked)} more were requested, with " if event.asked else ""
     whose = {"ulimit": "that ulimit -v allows", "cgroup": "of the container", "machine": "of the machine"}
     total = f"{size(event.total)} {whose.get(event.source, 'on ' + event.device)}"
     return Finding(
@@ -70,7 +70,7 @@ def _who_held_what(event: OutOfMemory) -> str:
     parts = [f"{words} {size(bytes)}" for words, bytes in named.items() if bytes]
     rest = _used(event) - event.base - _held(event)
     if rest > 0:
-        parts.append(f"activations and all else {size(rest)}")
+        parts.append(f"activations and everything else {size(rest)}")
     large = [_tensor(tensor) for tensor in event.largest if tensor.bytes >= LARGE * event.used][:3]
     held = f"held by {', '.join(parts)}. " if parts else ""
     return held + (f"Largest: {listed(large)}" if large else "")
@@ -85,7 +85,7 @@ def _tensor(tensor: LargeTensor) -> str:
 
 
 def _used(event: OutOfMemory) -> float:
-    """At the moment of the failure: what is in use and what is asked for exceed the total; some is freed by now."""
+    """At the moment of the failure: what is in use plus what is requested exceed the total; some is freed by now."""
     return float(max(event.used, event.total - (event.asked or 0)))
 
 
@@ -99,19 +99,19 @@ def _way_out(run: Run, event: OutOfMemory) -> str:
     # Gradients that do not exist yet will.
     room = total - base - _held(event) - max(0, event.trainable - event.gradients)
     if asked > ABSURD * total:
-        return "no machine has that much: look at the shapes on this line, a dimension is probably wrong"
+        return "no machine has that much: check the shapes on this line; a dimension is probably wrong"
     if room <= 0:
         return "the model itself does not fit: fewer parameters, bfloat16, or several devices (FSDP)"
     needed = _used(event) + asked - base - _held(event)
     if event.progress:  # failed in the forward pass: the other layers and the backward pass need room as well
         needed = needed / event.progress + 2 * asked
     if batch is None or needed <= 0:
-        return "make what this line allocates smaller: a smaller batch, shorter inputs, or bfloat16"
+        return "reduce what this line allocates: a smaller batch, shorter inputs, or bfloat16"
     fitting = int(SAFETY * batch * room / needed)
     if fitting < 1 or batch == 1:
         return f"not even a batch of one would fit (it is {batch} now): shorten the inputs or use checkpointing"
     return (
-        f"begin with a batch of {min(fitting, batch // 2)} instead of {batch}, and accumulate gradients over several "
+        f"start with a batch of {min(fitting, batch // 2)} instead of {batch}, and accumulate gradients over several "
         "batches to keep the effective size"
     )
 
@@ -124,7 +124,7 @@ def _batch_size(run: Run) -> int | None:
 
 
 def _killed_worker(run: Run) -> Iterator[Finding]:
-    """The kernel kills without a word; torch only says that a worker has gone."""
+    """The kernel kills silently; torch only reports that a worker is gone."""
     crash = run.first(Ended)
     said = crash.message + crash.cause if crash is not None else ""
     if crash is None or "DataLoader worker" not in said or "signal: Killed" not in said:
@@ -173,7 +173,9 @@ def _device(run: Run, device: DeviceMemory) -> Iterator[Finding]:
     flushed = f"; the allocator had to empty its cache {retries:.0f} times" if retries else ""
     yield Finding(
         what=f"{size(reserved)} of {size(total)} on {name} were reserved, at most {size(peak)} of it in use{flushed}",
-        why="the free part is scattered in pieces too small to use" if scattered else "the next longer batch may fail",
+        why="the free memory is fragmented into pieces too small to use"
+        if scattered
+        else "the next longer batch may fail",
         remedy="set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
         if scattered
         else "leave some room: a slightly smaller batch, or bfloat16",

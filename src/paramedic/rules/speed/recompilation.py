@@ -9,22 +9,22 @@ from paramedic.rules import Evidence, Finding, Run, rule
 
 @rule("PM705", "recompilation", severity="warning", needs=[Compile])
 def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
-    """torch.compile compiles the same function again and again.
+    """torch.compile recompiles the same function again and again.
 
     ## Why it hurts
     Compiling takes longer than many steps. After a few versions (8 by default) torch gives up and runs the function
-    uncompiled for the rest of the run, with no more than a line on stderr.
+    uncompiled for the rest of the run, with only a line on stderr.
 
     ## What to try first
-    The guard that failed names what changed. Sizes that vary: `torch.compile(model, dynamic=True)`, or pad batches to a
-    few fixed lengths; a short last batch: `drop_last=True`. A Python number that varies, such as a learning rate: pass
-    it as a tensor.
+    The failed guard names what changed. Varying sizes: `torch.compile(model, dynamic=True)`, or pad batches to a few
+    fixed lengths; a short last batch: `drop_last=True`. A Python number that varies, such as a learning rate: pass it
+    as a tensor.
 
     ## When this is wrong
     One version for full batches, one for the short last batch and one for evaluation are normal and not reported.
 
     ## Options
-    `versions`: as many versions of one function are too many, if they were compiled in different steps.
+    `versions`: this many versions of one function are too many, if they were compiled in different steps.
     """
     functions: dict[str, list[Recompile]] = {}
     for event in run.facts(Recompile):
@@ -37,7 +37,7 @@ def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
             continue
         last = (again or events)[-1]
         seconds = sum(event.seconds or 0.0 for event in again)
-        ending = " and then given up" if gave_up is not None else ""
+        ending = " and then abandoned" if gave_up is not None else ""
         yield Finding(
             what=f"{last.function or 'a function'} was compiled {len(again) + 1} times{ending}; the guard that "
             f"failed last: {last.reason}",
@@ -54,24 +54,22 @@ def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
 
 
 def _why(gave_up: bool, seconds: float) -> str:
-    spent = f"compiling again took {seconds:.2g} s"
-    return f"{spent}, and from then on the function runs uncompiled" if gave_up else f"{spent}, and it goes on"
+    spent = f"recompiling took {seconds:.2g} s"
+    return f"{spent}, and from then on the function runs uncompiled" if gave_up else f"{spent}and continues"
 
 
 def _remedy(reason: str) -> str:
     if "size mismatch" in reason or "stride mismatch" in reason or ".size()" in reason:
         return "torch.compile(..., dynamic=True), or pad batches to a few fixed sizes (drop_last=True for the last one)"
     if "obj_id" in reason or "___check_type_id" in reason:
-        return (
-            "the guard compares an object that is a new one each time: make it once, outside of the compiled function"
-        )
+        return "the guard compares an object that is new each time: create it once, outside the compiled function"
     if "==" in reason:
         return "the guard compares a Python value that changes: pass it as a tensor, or keep it out of the function"
-    return 'TORCH_LOGS="recompiles" shows every guard that failed; keep what it names the same from call to call'
+    return 'TORCH_LOGS="recompiles" shows every guard that failed; keep what it names constant between calls'
 
 
 def _place(run: Run, event: Recompile) -> Where:
-    """The torch.compile call that made the function, as far as it can be told; otherwise the function."""
+    """The torch.compile call that created the function, if known; otherwise the function."""
     calls = run.facts(Compile)
     for call in calls:
         if call.code is not None and call.code[:2] == (event.code_file, event.code_line):

@@ -10,23 +10,23 @@ FEWEST_STEPS = 10
 
 @rule("PM703", "retained-graph", severity="error", coverage=[Step, Backward], causes=["PM423", "PM702", "PM704"])
 def check(run: Run) -> Iterator[Finding]:
-    """Tensors are kept from step to step together with the graph that computed them.
+    """Tensors are kept from step to step with the graph that computed them.
 
-    A tensor that requires grad keeps everything autograd saved for it alive. Kept in a list, or added to a running
-    total, the graphs of all steps so far stay in memory although nothing can use them any more.
+    A tensor that requires grad keeps alive everything autograd saved for it. Stored in a list or added to a running
+    total, the graphs of all steps so far stay in memory although they are no longer useful.
 
     ## Why it hurts
-    Memory grows with every step until the run is killed, hours later and at an unrelated line. What a backward pass has
-    freed leaves only the graph's nodes; a loss of a validation without `torch.no_grad()` keeps all activations.
+    Memory grows with every step until the run is killed, hours later and at an unrelated line. After a backward pass
+    only the graph's nodes remain; a validation loss without `torch.no_grad()` keeps all activations.
 
     ## What to try first
     Keep the number, not the tensor: `losses.append(loss.item())`, `total += loss.item()`. On a GPU, where `item()`
-    waits for the device, `loss.detach()` serves as well.
+    synchronises, `loss.detach()` works as well.
 
     ## When this is wrong
-    Only graphs that can no longer be back-propagated count: their buffers are freed, or the weights were updated in
-    place since. Losses that are collected over micro-batches, an episode or a window and back-propagated afterwards
-    are not reported, nor is what a later step lets go of.
+    Only graphs that can no longer be backpropagated count: their buffers are freed, or the weights were updated in
+    place since. Losses collected over micro-batches, an episode or a window and backpropagated afterwards are not
+    reported, nor is anything that a later step releases.
     """
     summed = run.facts(LossOfEarlierSteps)
     if summed:
@@ -34,7 +34,7 @@ def check(run: Run) -> Iterator[Finding]:
         return
     found = run.facts(Retained)
     if not found and run.steps < FEWEST_STEPS:
-        raise Abstain(f"only {run.steps} steps, and what is kept shows over {FEWEST_STEPS}")
+        raise Abstain(f"only {run.steps} steps; {FEWEST_STEPS} are needed to see what is kept")
     latest = list({event.variable: event for event in found}.values())
     # What is computed from a kept tensor keeps the same graphs; the line that stores is the one to repair.
     stored = [event for event in latest if event.line_known]
@@ -55,7 +55,7 @@ def _finding(event: Retained) -> Finding:
         remedy = f"find where {name} is filled, and " + remedy
     return Finding(
         what=what,
-        why="those graphs can never be back-propagated again, yet all stay in memory until the run ends",
+        why="those graphs can never be backpropagated again, yet they stay in memory until the run ends",
         remedy=remedy,
         where=event.where,
         evidence=(
@@ -69,10 +69,10 @@ def _finding(event: Retained) -> Finding:
 
 def _summed(op: LossOfEarlierSteps) -> Finding:
     return Finding(
-        what="the loss that is back-propagated here contains the losses of earlier steps",
+        what="the loss backpropagated here contains the losses of earlier steps",
         why="each pass goes over the graphs of all steps so far, whose weights have been updated since: it gets slower "
         "and larger with each step, and fails where a backward pass needs the old weights",
-        remedy="call backward() on the loss of this batch alone, and add up the numbers: total += loss.item()",
+        remedy="call backward() on the loss of this batch alone, and sum the numbers: total += loss.item()",
         where=op.where,
         evidence=(Evidence(name="losses_of_earlier_steps", value="yes", limit="no"),),
         confidence=0.96,

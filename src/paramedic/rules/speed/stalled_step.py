@@ -9,7 +9,7 @@ from paramedic.record.facts import Stall, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
-TOGETHER = "if several processes train together, see where the others stand: one may have left out a collective call"
+TOGETHER = "if several processes train together, check where the others are: one may have skipped a collective call"
 PARTS = {  # of the loop: what the training thread does there, and what to try
     "data": ("waiting for its next batch", "run once with num_workers=0: what hangs then shows in this process"),
     "backward": ("inside backward()", TOGETHER),
@@ -22,18 +22,18 @@ def check(run: Run) -> Iterator[Finding]:
     """Training hung and never continued.
 
     ## Why it hurts
-    A hanging job blocks its machine silently: a lock that nobody releases, a worker that waits for another, a
-    collective call that one process left out.
+    A hanging job blocks its machine silently: a lock that is never released, a worker that waits for another, a
+    collective call that one process skipped.
 
     ## What to try first
-    Look at where each thread was: the stacks of all threads, and of all child processes as far as they could be read,
-    are in the file `stall-….txt` in the run's folder. They were taken while it hung.
+    Look at where each thread was: the stacks of all threads, and of all child processes that could be read, are in the
+    file `stall-….txt` in the run's folder. They were taken during the hang.
 
     ## When this is wrong
-    Anything that moves counts as progress: a probe that is asked, another line in any function of the training thread.
-    Only a wait inside one single call, in the training loop, that ended with the process being killed, interrupted or
-    failing is an error. Processes that the script starts may wait for work as long as they like. A wait for data,
-    backward or step that ended by itself is a note; a long evaluation or checkpoint is not reported.
+    Anything that moves counts as progress: a probe call, another line in any function of the training thread. It is an
+    error only if training waited inside one single call in the training loop until the process was killed, interrupted
+    or failed. Processes started by the script may wait for work as long as they like. A wait for data, backward or step
+    that ended by itself is a note; a long evaluation or checkpoint is not reported.
     """
     stalls = run.facts(Stall)
     for event, following in zip_longest(stalls, stalls[1:]):
@@ -47,24 +47,25 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _ended_well(run: Run) -> bool:
-    """Only the script's own process knows its exit code; of others it is known whether they came to their end."""
+    """Only the script's own process knows its exit code; of others, only whether they finished."""
     return run.meta["exit_code"] == 0 if "exit_code" in run.meta else _is_helper(run) and "seconds" in run.meta
 
 
 def _is_helper(run: Run) -> bool:
-    """A process that the script started: waiting for work, until it is ended, may be what it is there for."""
+    """A process that the script started: waiting for work until it is terminated may be its purpose."""
     return run.path.stem.startswith("p")
 
 
 def _finding(event: Stall, over: Stall | None) -> Finding:
     seconds = over.seconds if over is not None else event.seconds
-    usual = f", where a step takes {event.typical:.2g} s" if event.typical else ""
+    usual = f", although a step takes {event.typical:.2g} s" if event.typical else ""
     doing, advice = PARTS.get(event.part or "", ("waiting inside one call", "find out what this call waits for"))
     children = [place for child in event.children if (place := _own_line(child.stack)) is not None]
     workers = many(len(children), "child process").replace("processs", "processes")
-    standing = f"; {workers} of it stood at {children[0].file}:{children[0].line}" if children else ""
+    standing = f"; {workers} of it at {children[0].file}:{children[0].line}" if children else ""
     return Finding(
-        what=f"nothing moved for {seconds:.0f} s{usual}, {'then it went on' if over else 'and it never went on'}: the "
+        what=f"nothing moved for {seconds:.0f} s{usual}, "
+        f"{'then it continued' if over else 'and it never continued'}: the "
         f"training thread was {doing} at {event.line}{standing}",
         why="the call waits for something that does not happen: a lock, a worker, another process",
         remedy=f"{advice}; all stacks are in {event.file}",
@@ -80,7 +81,7 @@ def _finding(event: Stall, over: Stall | None) -> Finding:
 
 
 def _own_line(stack: Sequence[str]) -> Where | None:
-    """Where the script's own code stands in a stack: its innermost line that is in no installed package."""
+    """Where the script's own code is in a stack: its innermost line outside installed packages."""
     own = [line for line in stack if "site-packages" not in line and "/lib/python" not in line]
     if not own:
         return None

@@ -24,22 +24,22 @@ PARTS = {
 
 @rule("PM709", "uneven-step-time", severity="note", needs=[Time])
 def check(run: Run, *, share: float = 0.15, regular: float = 0.7) -> Iterator[Finding]:
-    """Every so many steps one takes much longer than the others.
+    """At regular intervals a step takes much longer than the others.
 
     ## Why it hurts
-    Something is done too often, or in the wrong place: a log that computes too much, a checkpoint of everything, a data
-    shard opened anew. The line below was seen at work in the slow steps.
+    Something is done too often, or in the wrong place: logging that computes too much, a checkpoint of everything,
+    reopening a data shard. The line below was seen running in the slow steps.
 
     ## What to try first
     Do it less often, or make it cheaper; move it out of the training loop.
 
     ## When this is wrong
-    Evaluations, the start of an epoch and batches of different lengths are not counted: only slow steps that come
-    regularly. If the time is well spent, there is nothing to do.
+    Evaluations, the start of an epoch and batches of different lengths are not counted, only slow steps at regular
+    intervals. If the time is well spent, there is nothing to do.
 
     ## Options
-    `share`: least share of the training time that the slow steps must cost; `regular`: least share of them that must
-    come at the same distance.
+    `share`: smallest share of the training time that the slow steps must cost; `regular`: smallest share of them that
+    must come at the same interval.
     """
     slow = [event for event in run.facts(SlowStep) if not event.marks]
     total = times(run)
@@ -55,9 +55,9 @@ def check(run: Run, *, share: float = 0.15, regular: float = 0.7) -> Iterator[Fi
     yield Finding(
         what=f"every {period} steps one takes {1000 * long:.0f} ms instead of {1000 * typical:.1f} ms, {PARTS[part]}: "
         f"{extra / total.training:.0%} of the training time",
-        why="something is done every so many steps that takes as long as many steps do",
+        why="something that runs at this interval takes as long as many steps",
         remedy=(f"look at {where.file}:{where.line}: do it less often, or make it cheaper" if where else "")
-        or "look for what the loop does every so many steps, and do it less often",
+        or "look for what the loop does at this interval, and do it less often",
         where=replace(where, step=slow[0].step) if where else Where(step=slow[0].step),
         evidence=(
             Evidence(name="steps_from_one_slow_step_to_the_next", value=period),

@@ -10,7 +10,7 @@ from paramedic.rules.support import many
 
 @dataclass(slots=True)
 class Bill:
-    """What all passes over one loader cost, in seconds."""
+    """What all passes over one loader took, in seconds."""
 
     passes: int = 0
     batches: int = 0
@@ -23,24 +23,24 @@ class Bill:
 
 @rule("PM707", "worker-overhead", severity="warning", needs=[Epoch], causes=["PM701"])
 def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float = 3.0) -> Iterator[Finding]:
-    """DataLoader workers that cost more time than they save.
+    """DataLoader workers cost more time than they save.
 
     ## Why it hurts
-    Every worker is a process that must be started, and every batch travels between processes. When a batch takes less
-    time to make than to send, training is faster without workers.
+    Every worker is a process that must be started, and every batch is transferred between processes. If a batch takes
+    less time to create than to transfer, training is faster without workers.
 
     ## What to try first
-    `num_workers=0`. If the workers are needed for something else, `persistent_workers=True` at least starts them once
-    instead of in every epoch.
+    `num_workers=0`. If the workers are needed for something else, `persistent_workers=True` at least starts them only
+    once instead of in every epoch.
 
     ## When this is wrong
-    It compares what training waited with what the workers themselves took for the same batches, measured inside the
-    workers; the second is what training would wait without them. Where they could not be measured (workers that are
-    spawned, not forked) the rule abstains. When little time is lost altogether it is a note.
+    It compares how long training waited with how long the workers themselves took for the same batches, measured inside
+    the workers: that is how long training would wait without them. If they could not be measured (spawned instead of
+    forked workers), the rule abstains. If little time is lost overall, it is a note.
 
     ## Options
-    `share`: least share of the passes' time spent waiting; `seconds`: least seconds lost that alarm; `factor`: how much
-    longer the wait must be than the work.
+    `share`: smallest share of the passes' time spent waiting; `seconds`: fewest seconds lost for an alarm; `factor`:
+    how much longer the wait must be than the work.
     """
     loaders = {event.number: event for event in run.facts(Loader) if event.workers}
     if not loaders:
@@ -55,7 +55,7 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
             continue
         yield replace(_finding(loader, bill, lost, factor), severity="warning" if lost >= seconds else "note")
     if not any(bills[number].fetched for number in loaders if number in bills):
-        raise Abstain("what the workers themselves took could not be measured")
+        raise Abstain("the workers' own time could not be measured")
 
 
 def _bills(epochs: list[Epoch]) -> dict[int, Bill]:
@@ -80,7 +80,8 @@ def _finding(loader: Loader, bill: Bill, lost: float, factor: float) -> Finding:
     return Finding(
         what=f"training waited {bill.waiting:.2g} s for {many(workers, 'worker')} that needed only "
         f"{bill.fetching:.2g} s for all {bill.batches:,} batches" + (each if starting else ""),
-        why=f"a batch is cheaper to make than to send between processes: {lost:.2g} of {bill.total:.2g} s are lost",
+        why=f"a batch is cheaper to create than to transfer between processes: {lost:.2g} of {bill.total:.2g} s are "
+        "lost",
         remedy="num_workers=0" + (", or persistent_workers=True to start them only once" if starting else ""),
         where=loader.where,
         evidence=(
