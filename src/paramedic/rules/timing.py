@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from statistics import median
 
 from paramedic.findings import TimeShare, Where
-from paramedic.record.facts import LineSample, Time
+from paramedic.record.facts import Epoch, LineSample, Time
 from paramedic.record.reader import Run
 
+CROWDED = 2.0  # threads that want to run, per processor: twice as many as can
 PARTS = ("data", "to_device", "forward", "backward", "optimizer", "evaluation", "other")
 FEWEST = 5  # steps that say anything about the others
 
@@ -46,6 +48,12 @@ def times(run: Run) -> Times:
     windows = run.facts(Time)
     ordinary = add_up(window for window in windows if not window.examined)
     return ordinary if ordinary.steps >= 20 else add_up(windows)
+
+
+def crowded(run: Run) -> bool:
+    """Whether other programs had the processors while batches were made: then waits say more about those."""
+    loads = [epoch.load for epoch in run.facts(Epoch)]
+    return bool(loads) and median(loads) > CROWDED
 
 
 def time_shares(run: Run) -> Iterator[TimeShare]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import mmap
+import os
 import struct
 import time
 import weakref
@@ -144,6 +145,7 @@ class Epochs:
                 wait=found.wait,
                 fetched=batches - found.earlier[0],  # by the workers
                 fetching=max(seconds - found.earlier[1], 0.0),
+                load=_load(),
             ),
         )
 
@@ -157,3 +159,11 @@ class Epochs:
         batches, seconds, first = (sum(column) for column in zip(*cells, strict=True))
         later = batches - sum(1 for cell in cells if cell[0])
         return batches, (seconds - first) * batches / later if later else seconds
+
+
+def _load() -> float:
+    """How many threads of the whole machine wanted to run in the last minute, per processor; 0 where nobody knows."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):
+        return 0.0

@@ -21,6 +21,7 @@ from paramedic.record.thinning import thinned
 
 MOST_INDICES = 200_000  # remembered per loader
 MOST_CONTENTS = 20_000
+FEWEST_ROWS, MOST_COLUMNS = 8, 64  # different samples of a batch, and columns, by which values are judged
 MOST_LOADERS = 32
 MOST_BYTES = 16_000_000  # of a batch that is gone through sample by sample
 LEAST_VALUES = 4  # of a sample that is told from others by its content
@@ -37,6 +38,7 @@ class Given:
     passes: int = 0
     first_rows: int = 0  # of them in the first pass, in which no sample comes twice
     first_contents: int = 0  # and how many different ones there were
+    continuous: bool | None = None  # hardly two samples have one value in common, so none are equal by chance
     workers: int = 0  # that read a stream, each a copy of it
     makers: dict[bytes, int] = field(default_factory=dict)  # of a stream's first pass: the worker that gave a sample
     across: int = 0  # samples that another worker had given before
@@ -85,6 +87,8 @@ class Samples:
                 seen.rows += 1
                 if seen.workers > 1 >= seen.passes:
                     _by_worker(seen, digest, place % seen.workers)  # they take turns
+        if seen.continuous is None:
+            seen.continuous = _is_continuous(rows)
         if seen.passes <= 1:
             seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
@@ -142,8 +146,19 @@ class Samples:
                 first_contents=a.first_contents,
                 other_first_rows=b.first_rows,
                 other_first_contents=b.first_contents,
+                continuous=bool(a.continuous and b.continuous),
             )
             self.watcher.state(data, phase="setup")
+
+
+def _is_continuous(rows: torch.Tensor) -> bool | None:
+    """Whether nearly every sample has a value of its own in nearly every column; None if there are too few to tell."""
+    different = rows.unique(dim=0) if rows.dtype.is_floating_point else rows[:0]
+    if len(different) < FEWEST_ROWS:
+        return None if rows.dtype.is_floating_point else False
+    columns = different[:, :: max(1, different.shape[1] // MOST_COLUMNS)].T
+    own = [len(column.unique()) > 0.9 * len(different) for column in columns]
+    return sum(own) > 0.9 * len(own)
 
 
 def _by_worker(seen: Given, digest: bytes, worker: int) -> None:

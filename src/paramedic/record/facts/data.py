@@ -112,6 +112,7 @@ class Epoch(Fact):
     wait: float  # seconds for all later ones
     fetched: int  # batches, by the workers
     fetching: float  # seconds, of the workers
+    load: float = 0.0  # threads of all programs of the machine that wanted to run, per processor; 0: not known
 
 
 @fact("bad_input", missing="all batches were finite")
@@ -309,6 +310,7 @@ class Overlap(Fact):
     first_contents: int  # different ones among them
     other_first_rows: int
     other_first_contents: int
+    continuous: bool = False  # hardly two samples have one value in common, so none are equal by chance
 
 
 @fact("fed_rows", missing="no such rows were seen")

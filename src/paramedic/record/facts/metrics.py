@@ -72,6 +72,15 @@ class WrongDenominator(Fact):
     divided_at: Site
 
 
+@fact("ignored_counted", missing=_NONE)
+class IgnoredCounted(Fact):
+    """Right answers that were counted, and how many of them stand where the training's loss ignores the label."""
+
+    ignore_index: int
+    right: int
+    ignored: int
+
+
 @fact("counter_not_reset", missing=_NONE)
 class CounterNotReset(Fact):
     """A count of right answers with which the next pass begins."""

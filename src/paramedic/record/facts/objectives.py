@@ -99,6 +99,15 @@ class TwinBranches(Fact):
     made_at: Site | None = None  # the line that made one of them
 
 
+@fact("similarity", missing=_NONE)
+class Similarity(Fact):
+    """Two batches of vectors compared by their angles, sample by sample."""
+
+    both: bool  # gradients flow into both
+    partners: float  # the mean cosine of those that are compared
+    strangers: float  # of one sample and the next within a batch, on the side where it is lower
+
+
 @fact("twin_inputs", missing=_NONE)
 class TwinInputs(Fact):
     """Two batches of one step, kept under different names, that models were given: whether they are the same."""

@@ -43,6 +43,7 @@ class Census(Fact):
     rates: Sequence[float]
     flags: Sequence[int]  # see rules/support.py for the bits
     outside: Mapping[str, int]  # flags of parameters that no optimizer holds and that got a gradient
+    lent: Mapping[str, int] | None = None  # number of another optimizer -> parameters that it holds and that got one
     devices: Sequence[str] = ()
 
 

@@ -74,15 +74,17 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     for number, events in only_evaluated.items():
         for other in training_before(events, trained):
             event = overlaps.get((number, other))
-            shared = _shared(event) if event is not None else None
+            if event is None:
+                continue
+            copies = not event.shared_indices and event.shared_contents > share * max(event.contents, 1)
+            link = _oversampled(run, loaders[number], loaders[other]) if copies else None
+            if link is not None:
+                yield _copied(event, loaders[number], link)
+                return
+            shared = _shared(event)
             if shared is not None and shared[0] > share:
                 found.append((number, other, *shared))
                 break
-            if event is not None and event.shared_contents > share * max(event.contents, 1):
-                link = _oversampled(run, loaders[number], loaders[other])
-                if link is not None:
-                    yield _copied(event, loaders[number], link)
-                    return
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
         yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
@@ -175,10 +177,11 @@ def _shared(event: Overlap) -> tuple[float, int, str] | None:
     if event.shared_indices:
         return event.shared_indices / event.indices, event.shared_indices, "index"
     part = event.shared_contents / max(event.contents, 1)
-    # Contents that repeat among different samples (few possible values) coincide by chance as well.
+    # Contents that repeat among different samples (few possible values) coincide by chance as well; not if hardly two
+    # samples share a single value: then they are copies, of rows that were drawn again before the split.
     mine, others = (event.first_rows, event.first_contents), (event.other_first_rows, event.other_first_contents)
     repeated = max(_repeated(*mine), _repeated(*others))
-    return (part, event.shared_contents, "content") if part > 5 * repeated else None
+    return (part, event.shared_contents, "content") if part > 5 * repeated or event.continuous else None
 
 
 def _repeated(samples: int, contents: int) -> float:

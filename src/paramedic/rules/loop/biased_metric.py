@@ -12,6 +12,8 @@ from paramedic.record.facts import (
     EvalForward,
     FlatArgmax,
     Forward,
+    IgnoredCounted,
+    Labels,
     Loader,
     LossCall,
     MetricNotReset,
@@ -22,7 +24,7 @@ from paramedic.record.facts import (
 )
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
-from paramedic.rules.support import at, listed, shape
+from paramedic.rules.support import at, by_place, listed, shape
 from paramedic.static.blocks import keeps_answers_alone, loop_around
 from paramedic.static.exponentials import averaged_exponential
 from paramedic.static.program import program
@@ -39,6 +41,7 @@ def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding
     - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with every other.
     - Logits are thresholded at 0.5, as if they were probabilities.
     - Correct predictions are counted, then divided by the number of batches, or by the size of another split.
+    - Positions that the loss ignores (padding) count as correct predictions.
     - Per-batch accuracies are averaged, so a short last batch counts as much as a full one.
     - The counter of correct predictions is not reset before the next pass over the same data, or a metric object
       (torchmetrics) is not reset.
@@ -68,6 +71,7 @@ def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding
     yield from _across(run)
     yield from _logits_at_one_half(run)
     yield from _denominators(run, off)
+    yield from _ignored(run)
     yield from _not_reset(run)
     yield from _metrics_not_reset(run)
     yield from _averages(run, far)
@@ -177,6 +181,27 @@ def _denominators(run: Run, off: float) -> Iterator[Finding]:
             evidence=(Evidence(name="divisor", value=by, limit=f"{many:,} samples"),),
             confidence=0.93,
         )
+
+
+def _ignored(run: Run, *, share: float = 0.02, fewest: int = 20) -> Iterator[Finding]:
+    """The loss leaves labels out, and answers that equal them are counted all the same."""
+    if not any(labels.left_out for labels in run.facts(Labels, phase="train")):
+        return
+    for looks in by_place(run.facts(IgnoredCounted)).values():
+        right, ignored = sum(look.right for look in looks), sum(look.ignored for look in looks)
+        if ignored < fewest or ignored < share * right:
+            continue
+        label = looks[0].ignore_index
+        yield Finding(
+            what=f"{ignored:,} of {right:,} right answers that are counted here are padding: their label is {label}, "
+            "which the loss ignores",
+            why="nobody has to find them, so the number is too high, the more so the more padding there is",
+            remedy=f"count real positions alone: real = labels != {label}; (pred == labels)[real].sum() / real.sum()",
+            where=looks[0].where,
+            evidence=(Evidence(name="share_of_padding", value=round(ignored / right, 4), limit="0"),),
+            confidence=0.93,
+        )
+        return
 
 
 def _not_reset(run: Run) -> Iterator[Finding]:

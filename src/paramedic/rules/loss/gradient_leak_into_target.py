@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall, TwinBranches, TwinInputs
+from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall, Similarity, TwinBranches, TwinInputs
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.asked_steps import LeftOut, left_out
 from paramedic.rules.lines import edited_at, in_common
@@ -31,6 +31,9 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     new policy, a next state that is the state itself, two views with the same seed, a view compared with itself while
     the other is unused.
 
+    Or two branches, both of them trained, are pulled together by a cosine until all samples look alike: nothing keeps
+    different samples apart.
+
     The advantage that multiplies a policy's log-probability is such a target as well: the critic learns from its own
     loss, not from the policy's.
 
@@ -43,13 +46,15 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
     ## When this is wrong
     When both branches should move, as in some self-supervised methods: only targets that look like the next value of a
-    value function, or that are called a target, are reported.
+    value function, or that are called a target, are reported. Branches that are
+    pulled together must have collapsed: samples that do not belong together must have become the same as well.
 
     ## Options
     `fewest`: fewest examined steps in which two branches must be identical.
     """
     yield from map(_advantage, run.facts(AdvantageWithGraph))
     yield from _twins(run, fewest)
+    yield from _collapsed(run)
     yield from map(_left_out, left_out(run))
     for calls in by_place(run.facts(LossCall, phase="train")).values():
         twins = [call for call in calls if call.same]
@@ -59,6 +64,30 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
         leaks = [call for call in calls if call.target_shares and call.function in _DISTANCES]
         if len(leaks) == len(calls) and len(calls) > 1 and _is_target(leaks[0]):
             yield _leak(leaks[0])
+
+
+def _collapsed(run: Run, *, alike: float = 0.98, fewest: int = 8) -> Iterator[Finding]:
+    for looks in by_place(run.facts(Similarity)).values():
+        late = looks[len(looks) // 2 :]
+        if len(late) < fewest or not all(look.both for look in looks):
+            continue
+        if min(min(look.partners, look.strangers) for look in late) < alike or looks[0].strangers > alike:
+            continue
+        last = late[-1]
+        yield Finding(
+            what=f"all samples have become the same: the cosine of two that do not belong together is "
+            f"{last.strangers:.3f}, that of partners {last.partners:.3f}; it was {looks[0].strangers:.3f} at first",
+            why="gradients flow into both sides, and the cheapest way to make partners alike is to make all alike",
+            remedy="let only one side learn: cosine_similarity(p, z.detach()), as SimSiam and BYOL do, or add a term "
+            "that keeps different samples apart",
+            where=last.where,
+            evidence=(
+                Evidence(name="cosine_of_strangers", value=round(last.strangers, 4), limit=f"< {alike:g}"),
+                Evidence(name="examined_calls", value=len(late)),
+            ),
+            confidence=0.92,
+        )
+        return
 
 
 def _is_target(call: LossCall) -> bool:

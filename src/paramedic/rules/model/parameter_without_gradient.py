@@ -12,6 +12,8 @@ from paramedic.rules.support import ParameterHistory, at, common_path, listed, m
 from paramedic.static.blocks import block_without_gradients, without_gradients
 from paramedic.static.program import called, own_nodes, program
 
+_NO_CALLS = ("parameters", "named_parameters", "state_dict", "load_state_dict", "to", "train", "eval", "zero_grad")
+
 
 @rule(
     "PM403",
@@ -139,6 +141,19 @@ def _calls(run: Run) -> dict[str, ModuleCall]:
             known = found.get(call.module or "")
             if known is None or (call.cut and not known.cut):
                 found[call.module or ""] = call
+    return found | _by_part(run, found)
+
+
+def _by_part(run: Run, calls: dict[str, ModuleCall]) -> dict[str, ModuleCall]:
+    """Calls of a part by itself, `self.net(z)` in a method that is not forward(): the whole is never called, so the
+    part is known by its own name there. It counts for the only whole with such a part that has no calls itself."""
+    owners = {history.name.rpartition(".")[0] for history in parameter_histories(run)}
+    silent = [owner for owner in owners if owner not in calls]
+    found = {}
+    for path, call in calls.items():
+        wholes = [owner for owner in silent if owner.endswith(f".{path}")] if path not in owners else []
+        if len(wholes) == 1:
+            found[wholes[0]] = call
     return found
 
 
@@ -192,7 +207,11 @@ def _detached(run: Run, part: str) -> Where | None:
 
 
 def _calls_it(node: ast.AST, root: str) -> bool:
-    return isinstance(node, ast.Call) and called(node) == root
+    """`gen(noise)`, or a method of it: `gen.sample(n)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return called(node) == root or (isinstance(owner, ast.Name) and owner.id == root and called(node) not in _NO_CALLS)
 
 
 def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, ModuleCall]) -> Finding:

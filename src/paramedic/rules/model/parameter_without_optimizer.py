@@ -5,7 +5,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from paramedic.record.facts import Census, EvalForward, Forward, Hidden, LossCall, Model, Optimizer, TrainForward
+from paramedic.record.facts import (
+    Census,
+    EvalForward,
+    Forward,
+    Freeze,
+    Hidden,
+    LossCall,
+    Model,
+    Optimizer,
+    Step,
+    TrainForward,
+)
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import argument_history, edited_at, layers
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
@@ -34,11 +45,13 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     Parameters that another optimizer holds are not reported, nor those that the script updates itself (a hand-written
     update, master weights copied back), nor a whole network that only passes gradients on: in eval mode, as a fixed
     feature extractor (perceptual losses), or as a copy of a trained model (a target network). Such a network should
-    still be frozen.
+    still be frozen. If an optimizer has stopped stepping, its parameters are reported only if they were frozen for a
+    while and then receive gradients again.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
     """
+    yield from _thawed(run, fewest)
     seen: Counter[str] = Counter()
     for census in run.facts(Census):
         seen.update({name for name, flags in census.outside.items() if flags & TRAINABLE})
@@ -80,6 +93,49 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             severity="warning" if untouched and twins is None else "error",
             confidence=0.9 if untouched else 0.96,
         )
+
+
+def _thawed(run: Run, fewest: int) -> Iterator[Finding]:
+    """Parameters of an optimizer that has stepped for the last time: frozen since then, and thawed for nobody.
+
+    They must have had no gradient in between. Whose gradients are merely not wanted gets them all the time.
+    """
+    for optimizer in run.facts(Optimizer):
+        steps = [step.last_step for step in run.facts(Step) if step.optimizer == optimizer.number]
+        later = [c for c in run.facts(Census) if steps and c.step > max(steps) and c.optimizer != optimizer.number]
+        lent = [census for census in later if _lent(census, optimizer)]
+        frozen = [census for census in later if not _lent(census, optimizer)]
+        if len(lent) < fewest or len(frozen) < fewest or frozen[-1].step > lent[0].step:
+            continue
+        count, at_work = _lent(lent[-1], optimizer), lent[-1].optimizer
+        working = next((o for o in run.facts(Optimizer) if o.number == at_work), optimizer)
+        own = [name for group in optimizer.groups for name in group.parameters]
+        part = common_path([name for name in own if name not in _held_by(working)]) or "the model"
+        thaw = next((f for f in reversed(run.facts(Freeze)) if f.value and f.step <= lent[0].step + 1), None)
+        yield Finding(
+            what=f"{many(count, 'tensor')} of {part} get gradients again from step {lent[0].step:,} on, but no "
+            "optimizer that still steps holds them",
+            why=f"the optimizer of that time was made at {working.line}, when they were frozen; the one that held them "
+            "took its last step before, so they stay as they are",
+            remedy="make a new optimizer after they are thawed, or optimizer.add_param_group({'params': …})",
+            where=thaw.where if thaw is not None else working.where,
+            also=(working.where,),
+            evidence=(
+                Evidence(name="tensors_without_optimizer", value=count, limit="0"),
+                Evidence(name="examined_steps", value=len(lent)),
+            ),
+            confidence=0.93,
+        )
+        return
+
+
+def _lent(census: Census, optimizer: Optimizer) -> int:
+    """How many parameters of this optimizer got a gradient for the step of another."""
+    return (census.lent or {}).get(str(optimizer.number), 0)
+
+
+def _held_by(optimizer: Optimizer) -> set[str]:
+    return {name for group in optimizer.groups for name in group.parameters}
 
 
 def _left_out(run: Run, optimizer: Optimizer, names: list[str]) -> Link | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from paramedic.record.facts import Epoch, Loader, Time
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import many
-from paramedic.rules.timing import Times, busiest_line, latest_times
+from paramedic.rules.timing import Times, busiest_line, crowded, latest_times
 
 MOST_WORKERS = 32  # that anybody would want to start
 
@@ -37,7 +37,8 @@ def check(
     Only the second half of the run counts, so a cache that fills in the first epoch does not matter. Short runs and
     waits of a few milliseconds per batch are ignored. With workers it takes a minute of waiting before this is more
     than a note; without workers, twenty seconds, unless training does almost nothing else. On an accelerator the wait
-    is what the device saw, not the host: a wait hidden behind queued work does not count.
+    is what the device saw, not the host: a wait hidden behind queued work does not count. With workers
+    it also stays a note while other programs occupy the processors.
 
     ## Options
     `share`: smallest share of the time spent waiting; `least_wait`: fewest seconds per step; `seconds`, `steps`:
@@ -54,6 +55,7 @@ def check(
     if loader is None:
         raise Abstain("no batch of a training loader was timed")
     workers = int(loader.workers)
+    busy = workers > 0 and crowded(run)  # workers wait for a processor like everybody else
     long = 2 * wait >= (with_workers if workers else alone)
     helpers = many(workers, "worker") if workers else "no workers"
     yield Finding(
@@ -62,7 +64,7 @@ def check(
         why="the model is idle while a batch is prepared; only faster data loading makes this run faster",
         remedy=_remedy(run, loader, late),
         where=loader.where,
-        severity="warning" if long or (not workers and late.share("data") >= nearly_all) else "note",
+        severity="warning" if (long or (not workers and late.share("data") >= nearly_all)) and not busy else "note",
         evidence=(
             Evidence(name="share_of_time_waiting_for_data", value=round(late.share("data"), 3), limit=f"< {share}"),
             Evidence(name="seconds_waiting_per_step", value=round(wait / late.steps, 4), limit=f"< {least_wait}"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from paramedic.record.facts import Epoch, Loader
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import many
+from paramedic.rules.timing import crowded
 
 
 @dataclass(slots=True)
@@ -36,7 +37,8 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
     ## When this is wrong
     It compares how long training waited with how long the workers themselves took for the same batches, measured inside
     the workers: that is how long training would wait without them. If they could not be measured (spawned instead of
-    forked workers), the rule abstains. If little time is lost overall, it is a note.
+    forked workers), the rule abstains. If little time is lost overall, or other programs
+    occupy the processors, it is a note.
 
     ## Options
     `share`: smallest share of the passes' time spent waiting; `seconds`: fewest seconds lost for an alarm; `factor`:
@@ -53,7 +55,8 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
         lost = bill.waiting - bill.fetching
         if lost < 0.05 * seconds or bill.waiting < share * bill.total or bill.waiting < factor * bill.fetching:
             continue
-        yield replace(_finding(loader, bill, lost, factor), severity="warning" if lost >= seconds else "note")
+        alarms = lost >= seconds and not crowded(run)
+        yield replace(_finding(loader, bill, lost, factor), severity="warning" if alarms else "note")
     if not any(bills[number].fetched for number in loaders if number in bills):
         raise Abstain("the workers' own time could not be measured")
 

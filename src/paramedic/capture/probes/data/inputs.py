@@ -39,7 +39,7 @@ class Seen:
     squares: torch.Tensor
     whole: torch.Tensor
     texture: torch.Tensor
-    typical: list[torch.Tensor]  # the size of a middling row, call by call
+    typical: list[torch.Tensor]  # the size of a middling sample, call by call; not of a pixel: most may be background
     calls: int = 1
 
 
@@ -73,16 +73,23 @@ class Inputs:
             return
         linear = isinstance(call.module, nn.Linear)
         with torch.no_grad():
-            self._add(key, seen, _by_feature(x, linear), x.new_zeros(2) if linear else _texture(x))
+            typical = x.detach().double().flatten(1).square().mean(1).sqrt().median()
+            self._add(key, seen, _by_feature(x, linear), x.new_zeros(2) if linear else _texture(x), typical)
         if key not in self._about:
             facts = {"class_": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad, "loader": loader}
             self._about[key] = (Call(None, None, call.path, call.site, call.training, call.grad, call.step), facts)
         if self._seen[key].calls == LOOKS:
             self._tell(key)
 
-    def _add(self, key: tuple[object, ...], seen: Seen | None, x: torch.Tensor, texture: torch.Tensor) -> None:
+    def _add(
+        self,
+        key: tuple[object, ...],
+        seen: Seen | None,
+        x: torch.Tensor,
+        texture: torch.Tensor,
+        typical: torch.Tensor,
+    ) -> None:
         whole = (x == x.round()).float().mean()
-        typical = x.double().square().mean(1).sqrt().median()
         parts = (x.amin(0), x.amax(0), x.sum(0, dtype=torch.float64), x.double().square().sum(0), whole, texture)
         if seen is None:
             self._seen[key] = Seen(len(x), *parts, [typical])

@@ -73,6 +73,7 @@ class Census:
             "names": [registry.parameter_name(p) for p in parameters],
             "rates": [rates[id(p)] for p in parameters],
             "devices": sorted({p.device.type for p in parameters}),
+            "lent": dict(Counter(str(held[p]) for p in written - rates.keys() if p in held)) or None,
         }
         outside_flags = [_flags(p) for p in outside.values()]
         step, device = self.watcher.step, parameters[0].device
