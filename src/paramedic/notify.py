@@ -35,9 +35,14 @@ def checked(target: str | None) -> str | None:
         raise ParamedicError(
             "--notify runs a command without a shell, so it cannot redirect or pipe",
             expected="a command and its arguments; it gets JSON on stdin",
-            fix=f"--notify {shlex.quote(f'sh -c {shlex.quote(target)}')}",
+            fix=f"--notify {_quoted(f'sh -c {shlex.quote(target)}')}",
         )
     return target
+
+
+def _quoted(words: str) -> str:
+    """For a shell; in double quotes where that is easier to read."""
+    return shlex.quote(words) if set(words) & set('"$`\\!') else f'"{words}"'
 
 
 def send(target: str, event: str, text: str, **more: Any) -> None:

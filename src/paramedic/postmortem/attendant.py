@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from paramedic import notify
 from paramedic.findings import Finding
+from paramedic.findings.words import shortest
 from paramedic.paths import ENDED_BY, open_private, write_private
 from paramedic.postmortem import following, kernel, lookout, stacks
 from paramedic.postmortem.blackbox import Reader, State
@@ -106,7 +108,7 @@ class Attendant:
         path = self.folder / "crash.txt"
         write_private(path, f"{text}\n\n{told}")
         crash_file(self.folder, self.pid).unlink(missing_ok=True)
-        say(f"\n{text}\n\n  kept in  {path}\n  verdict  paramedic report {self.folder}\n")
+        say(f"\n{text}\n\n  kept in  {path}\n  verdict  paramedic report {shlex.quote(shortest(str(self.folder)))}\n")
 
     def _ended_by(self) -> str | None:
         """The signal that has just left its note; a fork that was ended at its very birth may have left one earlier."""

@@ -1,9 +1,9 @@
 """While the run goes on: tell an error or a warning as soon as its evidence is complete, in one line, once.
 
 Runs in a thread of the attendant, so that the training process has no part in it. An alarm that is taken back later
-would be worse than one that comes late. So no symptom is told, only findings that are certain count, and they must
-hold: what was seen to happen (`lasting` rules) in two looks with further steps in between; everything else, which a
-later step might undo ("has not happened yet"), in every look until the run is twice as long as when it was first seen.
+would be worse than one that comes late. So only rules are asked that declare their findings `lasting`: something was
+seen to happen, not "has not happened yet", which the next phase of a training may undo. Only findings that are certain
+count, and they must hold twice, with further steps in between.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ class Lookout:
 
     def __init__(self, folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, object]]) -> None:
         self._folder, self._options = folder, options
-        self._rules = [rule for rule in rules if may_be_told(rule)]
-        self._lasting = {rule.code for rule in rules if rule.lasting}
+        self._rules = [rule for rule in rules if rule.lasting]
         self._step = -FEWEST_STEPS  # of the look before
-        self._since: dict[tuple[object, ...], int] = {}  # what every look has found since this step
+        self._before: set[tuple[object, ...]] = set()
         self._told: set[str] = set()
 
     def look(self) -> list[Finding]:
@@ -42,31 +41,21 @@ class Lookout:
         from paramedic.diagnosis import diagnose
 
         diagnosis = diagnose(self._folder, self._rules, self._options)
-        now = diagnosis.run.steps
-        if now < self._step + FEWEST_STEPS:
+        if diagnosis.run.steps < self._step + FEWEST_STEPS:
             return []
-        certain = [f for f in diagnosis.findings if _is_certain(f) and f.code not in self._told]
-        self._step, self._since = now, {_name(f): self._since.get(_name(f), now) for f in certain}
-        held = [finding for finding in certain if now >= self._long_enough(finding)]
+        certain = [f for f in diagnosis.findings if is_certain(f) and f.code not in self._told]
+        held = [finding for finding in certain if _name(finding) in self._before]
+        self._before, self._step = {_name(finding) for finding in certain if finding not in held}, diagnosis.run.steps
         self._told |= {finding.code for finding in held}
         return held
 
-    def _long_enough(self, finding: Finding) -> int:
-        """The step until which it has to hold."""
-        since = self._since[_name(finding)]
-        return since + FEWEST_STEPS if finding.code in self._lasting else max(2 * since, since + FEWEST_STEPS)
-
     @property
     def expects(self) -> bool:
-        """Whether something was seen and is not told yet, so that a second look soon is worth it."""
-        return any(code not in self._told for code, *_ in self._since)
+        """Whether something was seen once, so that a second look soon is worth it."""
+        return bool(self._before)
 
 
-def may_be_told(rule: Rule) -> bool:
-    return rule.reads == "run" and not rule.symptom and rule.severity in CERTAIN
-
-
-def _is_certain(finding: Finding) -> bool:
+def is_certain(finding: Finding) -> bool:
     return finding.confidence >= CERTAIN.get(finding.severity or "", 2.0) and finding.consequence_of is None
 
 

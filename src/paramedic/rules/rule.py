@@ -36,7 +36,7 @@ class Rule:
     coverage: tuple[type[Fact] | Extent, ...]  # what must have happened before "nothing found" means anything
     causes: tuple[str, ...]  # codes of findings that this illness explains
     symptom: bool  # a symptom is explained by any other illness that alarms
-    lasting: bool  # something was seen to happen: no later step can undo a finding
+    lasting: bool  # something was seen to happen, which no later step can undo: told while the run goes on
     check: Check
     options: Mapping[str, Any]
     file: str

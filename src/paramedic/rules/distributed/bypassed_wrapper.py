@@ -16,7 +16,7 @@ from paramedic.static.program import own_nodes, program
 from paramedic.static.signs import name_of, names_any
 
 
-@rule("PM805", "bypassed-wrapper", severity="error", needs=[Exchange, TrainForward], causes=["PM801"])
+@rule("PM805", "bypassed-wrapper", severity="error", needs=[Exchange, TrainForward], causes=["PM801"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Training bypasses DistributedDataParallel, so gradients are not averaged.
 

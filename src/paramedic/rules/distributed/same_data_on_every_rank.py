@@ -9,7 +9,7 @@ from paramedic.rules.support import listed, many
 from paramedic.rules.teams import loader_of, same_loader, sharding_of, team_of
 
 
-@rule("PM802", "same-data-on-every-rank", severity="error", needs=[Batch, TrainForward])
+@rule("PM802", "same-data-on-every-rank", severity="error", needs=[Batch, TrainForward], lasting=True)
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Several ranks train on identical batches.
 

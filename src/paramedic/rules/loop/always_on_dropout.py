@@ -9,7 +9,7 @@ from paramedic.rules.support import at
 _ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
 
 
-@rule("PM613", "always-on-dropout", severity="error", coverage=[TrainForward], causes=["PM209"])
+@rule("PM613", "always-on-dropout", severity="error", coverage=[TrainForward], causes=["PM209"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """eval() does not turn this dropout off.
 

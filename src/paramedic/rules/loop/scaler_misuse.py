@@ -6,7 +6,14 @@ from paramedic.record.facts import Ended, ScalerCall, Step, UnscaledPass
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM606", "scaler-misuse", severity="error", needs=[ScalerCall], causes=["PM605", "PM205", "PM208", "PM101"])
+@rule(
+    "PM606",
+    "scaler-misuse",
+    severity="error",
+    needs=[ScalerCall],
+    causes=["PM605", "PM205", "PM208", "PM101"],
+    lasting=True,
+)
 def check(run: Run) -> Iterator[Finding]:
     """A GradScaler is used incompletely: a step without it, a loss without it, or no update().
 

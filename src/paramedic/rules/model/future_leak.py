@@ -10,7 +10,7 @@ from paramedic.static.program import program
 from paramedic.static.triangles import is_causal
 
 
-@rule("PM417", "future-leak", severity="error", needs=[Asked])
+@rule("PM417", "future-leak", severity="error", needs=[Asked], lasting=True)
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """A model that predicts the next token, or the next value of a series, can see it.
 
