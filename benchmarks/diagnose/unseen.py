@@ -33,9 +33,10 @@ INTRODUCTION = """\
 Written with PyTorch alone, the Hugging Face Trainer, Lightning or Accelerate, by somebody who had read neither the
 verdict's rules nor the other programs; `raw` is the score before anything was repaired. The programs of `second` were
 written after that repair and scored once; `second-repaired` is what became of misses that were repaired then. `third`
-are twenty more programs by other hands, scored once before the next repair, and `fourth` twelve more. *Unknown* is
-the honest answer where no cause is found, and states no certainty. Cost is the time of all runs as a multiple of the
-baseline's, on a busy machine."""
+are twenty more programs by other hands, scored once before the next repair, and `fourth` twelve more;
+`fourth-repaired` is what became of its misses, and of the earlier programs that are nearest to the repairs. *Unknown*
+is the honest answer where no cause is found, and states no certainty. Cost is the time of all runs as a multiple of
+the baseline's, on a busy machine."""
 BANDS = ((0.0, 0.6), (0.6, 0.75), (0.75, 0.9), (0.9, 1.01))
 
 

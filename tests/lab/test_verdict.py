@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +19,7 @@ from paramedic.record.facts import Backward, Trial
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import Site, Writer, append
 from paramedic.rules.catalogue import select
-from paramedic.rules.experiments import Lab
+from paramedic.rules.experiments import Lab, Tried
 from paramedic.settings import Settings
 
 Make = Callable[..., Run]
@@ -207,3 +208,37 @@ def test_losses_against_each_other_are_judged_by_what_the_script_prints(
     found, sure, because = concluded(run, tmp_path)
     assert found == cause and (sure == verdict.OWN_METRIC if cause == "none" else sure is None)
     assert "against each other" in because
+
+
+def test_runs_on_the_same_batches_are_compared_step_by_step() -> None:
+    """What batches differ by is the same in both; unpaired, the difference would drown in it."""
+    luck = [0.2 * math.sin(7 * step) for step in range(200)]
+    ours, theirs = (
+        Tried(Trial(**(asdict(result(name, end, None)) | {"values": tuple(end + one for one in luck), "noise": 0.03})))
+        for name, end in (("baseline", 0.32), ("permuted-labels", 0.36))
+    )
+    assert ours.better_than(theirs)
+    shorter = Tried(Trial(**(asdict(result("again", 0.36, None)) | {"noise": 0.03})))
+    assert not ours.better_than(shorter)
+
+
+def test_a_term_that_outweighs_the_others_is_named(made: Make, tmp_path: Path) -> None:
+    def terms(first: float, second: float) -> dict[str, Any]:
+        ends = (("nll", 2.2, first), ("penalty", 0.1, second))
+        return {"terms": [{"name": n, "sign": 1, "first": a, "last": b} for n, a, b in ends], "summed_at": "train.py:7"}
+
+    run = made(baseline=2.3, permuted_labels=2.301, one_batch=0.5, twin=0.4, simple=STRONG, noted=terms(2.15, 0.0))
+    assert [e.name for e in plan.stage(run, done(run), named=False, found=False)] == ["held-out"]
+    keep(tmp_path, result("held-out", 2.3, exam=2.3))
+    keep(tmp_path, result("term-2-off", 2.3, exam=None), noted=terms(0.3, 4.0))
+    run = open_runs(tmp_path / "run")[0]
+    cause, _, because = concluded(run, tmp_path)
+    assert cause == "model" and "without penalty in the loss, nll falls from 2.2 to 0.3" in because
+
+
+def test_a_hand_written_loss_is_blamed_where_a_plain_one_is_learnt(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=0.5, twin=0.4, simple=STRONG, exam=2.3)
+    assert concluded(run, tmp_path)[0] == "unknown"
+    keep(tmp_path, result("simple-loss", 2.3, exam=None), noted={"plain": {"last": 0.2, "guessing": 2.3}})
+    cause, _, because = concluded(open_runs(tmp_path / "run")[0], tmp_path)
+    assert cause == "model" and "the loss written by hand" in because

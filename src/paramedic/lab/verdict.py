@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
 from paramedic.lab.reasoning import APART, BUILT_ONCE, Cause, Reading, answered, readings
-from paramedic.record.facts import Trial
+from paramedic.record.facts import Load, Optimizer, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab, Tried
+from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
 from paramedic.rules.standing import demonstrated, far_better, improving, standing_still
 
@@ -34,8 +35,9 @@ CHANGES: dict[str, Cause] = {
 LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what is left, and of one with more to it
 # How often "nothing wrong" was right, see benchmarks/diagnose/UNSEEN.md; that is rarer than for a named fault.
 SHOWN = 0.85  # that the script does what its data allow
-NOT_SHOWN = 0.7  # but the loss falls, and nothing that might be in the way is
-LITTLE_LEARNT, HALF_AS_GOOD, OWN_METRIC = 0.65, 0.6, 0.6
+NOT_SHOWN = 0.6  # but the loss falls, and nothing that might be in the way is
+LITTLE_LEARNT, HALF_AS_GOOD, OWN_METRIC = 0.65, 0.6, 0.5
+STILL = 0.02  # of the weights, by which all updates together could have moved them
 FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
     "model": "the fault is in the code: the model, its loss or its loop",
@@ -130,6 +132,12 @@ def _by_its_own_metric(run: Run) -> tuple[Cause, float | None, str]:
     why = _why_no_lab(run)
     tried = [Tried(trial) for trial in run.facts(Trial) if trial.name in ("longer", "baseline")]
     told = next((words for one in tried if one.ran and (words := improving(one)) is not None), None)
+    way, over = way_of_weights(run), any(one.data.status == "ended" for one in tried)
+    if why and way is not None and way < STILL and over and not run.facts(Load):
+        optimizer = run.first(Optimizer)
+        line = f" ({optimizer.where.file}:{optimizer.where.line})" if optimizer is not None else ""
+        words = f"all {run.steps} updates together come to {way:.1%} of the weights' size{line}"
+        return "settings", LEFT_OVER, f"{words}: from scratch, nothing is learnt so. Try 100 times the learning rate"
     if told is None or not why:
         return "unknown", None, why
     return "none", OWN_METRIC, f"by its own metric it learns: {told}. But no more was looked at: {why}"

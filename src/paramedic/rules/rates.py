@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from paramedic.record.facts import Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run
 from paramedic.rules.experiments import Lab, Tried, at
-from paramedic.rules.outcome import optimizer_of, rates_of
+from paramedic.rules.outcome import optimizer_of, pushes, rates_of
+
+FEWEST_SAMPLED = 5  # updates
 
 
 def lower_helps(run: Run) -> Finding | None:
@@ -39,6 +43,12 @@ def higher_helps(run: Run) -> Finding | None:
     if sweep is not None and lab.learns_one_batch is False and (factor := lab.useful_factor(sweep)) and factor >= 10:
         return _finding(lab, sweep, factor)
     return None
+
+
+def way_of_weights(run: Run) -> float | None:
+    """How far all updates together could have moved the weights, in units of their size; None if that was not seen."""
+    ratios = [ratio for _, ratio in pushes(run)]
+    return median(ratios) * run.steps if len(ratios) >= FEWEST_SAMPLED else None
 
 
 def _lab(run: Run) -> Lab | None:

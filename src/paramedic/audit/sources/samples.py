@@ -25,7 +25,7 @@ def take_apart(sample: object, label: str | None) -> tuple[dict[str, object], ob
     if isinstance(sample, Mapping):
         return _of_mapping(sample, label)
     if isinstance(sample, tuple | list) and len(sample) >= 2 and not _is_numbers(sample):
-        if len(sample) == 3 and _is_label(sample[1]) and not _is_scalar(sample[0]):
+        if len(sample) == 3 and _is_label(sample[1]) and not _is_scalar(sample[0]) and not _is_length(*sample[:2]):
             sample = sample[:2]  # (input, label, index), or with a weight or a file name at the end
         *inputs, target = sample
         named = {"": inputs[0]} if len(inputs) == 1 else {str(i): value for i, value in enumerate(inputs)}
@@ -63,6 +63,11 @@ def _sized(boxes: Boxes | None, inputs: Mapping[str, object]) -> Boxes | None:
 
 def _is_label(value: object) -> bool:
     return _is_scalar(value) and to_numpy(value).dtype.kind in "biu"
+
+
+def _is_length(sequence: object, number: object) -> bool:
+    """(tokens, how many there are, label)"""
+    return len(getattr(sequence, "shape", ())) == 1 and len(sequence) == int(to_numpy(number))  # type: ignore[arg-type]
 
 
 def _is_scalar(value: object) -> bool:

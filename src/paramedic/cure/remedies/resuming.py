@@ -86,7 +86,7 @@ def load_last(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM409", compare="metrics")
 def names_that_fit(finding: Finding, source: Source) -> Iterator[Edit]:
     """The keys of the checkpoint get the names that the model has for them."""
-    names = re.search(r"given ([\w.]+).*?; wanted ([\w.]+)", finding.why)
+    names = re.search(r"given ([\w.]+).*?; expected ([\w.]+)", finding.why)
     if names is None:
         return
     old, new = _prefixes(names[1], names[2])

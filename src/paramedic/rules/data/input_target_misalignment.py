@@ -203,6 +203,10 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     from paramedic.audit.dense_labels import is_dense, wrongly_laid
     from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
 
+    torn = [*_torn(audit)]
+    yield from torn
+    if torn:
+        return
     if is_dense(audit) and audit.train.sketch.dense.pictures:
         yield from wrongly_laid(audit)
         return
@@ -231,6 +235,24 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
         )
         why = "a simple model can nearly always tell some image classes apart"
         yield _finding(what, why, signal.p_value, chance)
+
+
+def _torn(audit: Audit) -> Iterator[Finding]:
+    from paramedic.audit.models.collating import torn_apart
+
+    for split in audit.splits:
+        torn = torn_apart(split.source.origin) if split.source.kind == "loader" else None
+        if torn is not None:
+            yield Finding(
+                what=f"the collate function of {split.name} puts {torn.part} of a batch into another order than "
+                f"{torn.other}: {torn.rows} of {torn.of} rows do not belong together",
+                why="samples get the targets of others, and nothing can be learnt from them",
+                remedy="sort the samples first, then take them apart: batch = sorted(batch, key=...)",
+                evidence=(Evidence(name="rows_apart", value=torn.rows, limit="0"),),
+                confidence=0.95,
+                split=split.name,
+                columns=(torn.part, torn.other),
+            )
 
 
 def _finding(what: str, why: str, p_value: float, chance: float, row: int | None = None) -> Finding:
