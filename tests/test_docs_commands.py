@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from benchmarks.warm import Warm
 
-from documented import NAN, RANKS, SICK, command_lines, write_project
+from documented import NAN, RANKS, SICK, command_lines, git, write_project
 from workshop import TRAIN, Workshop, wait_for_line
 
 NOT_RUN = {
@@ -77,6 +77,7 @@ def test_it_does_what_the_page_says(line: str, project: Workshop, past: Past) ->
     words = typed(line, past)
     if words[0] in TROUBLE:
         project.write("train.py", TROUBLE[words[0]])
+        git(project.folder, "commit", "-qam", "trouble")  # `cure --write` wants a clean tree
     if "torchrun" in line or ("-m" in words and "mypackage.train" not in words):
         project.write("train.py", RANKS)
         runner = ["-m", "torch.distributed.run"] if "torchrun" in line else ["-m", "paramedic"]

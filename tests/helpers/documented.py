@@ -181,11 +181,15 @@ def _weights(folder: Path) -> None:
 
 def _history(folder: Path) -> None:
     """Two commits of the script, for comparisons with the one before."""
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for step in (["init", "-q"], ["add", "train.py"], ["commit", "-qm", "one"]):
-        subprocess.run([*git, *step], cwd=folder, check=True)
+    git(folder, "init", "-q")
+    git(folder, "add", "train.py")
+    git(folder, "commit", "-qm", "one")
     (folder / "train.py").write_text(TRAIN + "# as before\n")
-    subprocess.run([*git, "commit", "-qam", "two"], cwd=folder, check=True)
+    git(folder, "commit", "-qam", "two")
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], cwd=folder, check=True)
 
 
 def _hosts(folder: Path) -> None:

@@ -77,6 +77,36 @@ if __name__ == "__main__":
     main()
 """
 
+PARAMETERS = """
+import argparse, torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, width), nn.ReLU(), nn.Linear(width, 3))
+    def forward(self, x):
+        return self.layers(x)
+
+def fit(args, seed, *, rate=0.05):
+    torch.manual_seed(seed)
+    net = Net(args.width)
+    opt = torch.optim.AdamW(net.parameters(), lr=rate)
+    for _ in range(3):
+        x = torch.randn(16, 4)
+        opt.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), x[:, :3].argmax(1))
+        loss.backward()
+        opt.step()
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--width", type=int, default=8)
+    fit(parser.parse_args(), seed=3)
+
+if __name__ == "__main__":
+    main()
+"""
 TRAINER = """
 import torch
 from torch import nn
@@ -205,7 +235,9 @@ def test_a_test_that_follows_its_script(warm_shop: Workshop) -> None:
     assert sick.code == 1 and "PM502" in sick.stdout and "test_learns" in sick.stdout, sick.stdout
 
 
-@pytest.mark.parametrize(("source", "args"), [(TOP, ("--dim", "5")), (MAIN, ()), (TRAINER, ())])
+@pytest.mark.parametrize(
+    ("source", "args"), [(TOP, ("--dim", "5")), (MAIN, ()), (PARAMETERS, ("--width", "12")), (TRAINER, ())]
+)
 def test_scripts_of_several_kinds(tmp_path: Path, source: str, args: tuple[str, ...]) -> None:
     script, fixture = tmp_path / "train.py", tmp_path / "t.fixture"
     script.write_text(source)

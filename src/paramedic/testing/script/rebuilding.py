@@ -14,6 +14,7 @@ from typing import Any
 
 from paramedic.errors import ParamedicError
 from paramedic.testing.script.slicing import (
+    arguments,
     backward_slice,
     backwards,
     before_call,
@@ -73,7 +74,7 @@ class Source:
         spans = [n for n, (_, _, start) in enumerate(found) if start <= line]
         return spans[-1] if spans else 0
 
-    def _execute(self, function: str | None, names: set[str]) -> dict[str, object]:
+    def _execute(self, function: str | None, names: set[str], calls: tuple[str, ...] = ()) -> dict[str, object]:
         body = scope_body(self.tree, function)
         steps = backwards(body)
         body = before_call(body, self.until[function or ""]) if (function or "") in self.until else body
@@ -85,10 +86,26 @@ class Source:
         outer, _ = needed(top, open_names, touching=True) if function is not None else ([], set())
         module = ModuleType(self.path.stem)
         module.__dict__.update(__file__=str(self.path), __builtins__=builtins, __name__=_safe_name(self.path))
+        module.__dict__.update(self._given(function, open_names, calls))
         with self._surroundings(module):
             for part in (outer, own):
                 exec(compile(ast.Module(body=part, type_ignores=[]), str(self.path), "exec"), module.__dict__)
         return {key: value for key, value in vars(module).items() if not key.startswith("__")}
+
+    def _given(self, function: str | None, names: set[str], calls: tuple[str, ...]) -> dict[str, object]:
+        """Parameters of a function, with the values that the script gives it: `fit(parser.parse_args())`."""
+        if function is None or function in calls:
+            return {}
+        caller, given = arguments(self.tree, function)
+        wanted = {name: value for name, value in given.items() if name in names}
+        if not wanted:
+            return {}
+        around = self._execute(caller, set().union(*map(loads, wanted.values())), (*calls, function))
+        found = {}
+        with self._surroundings(ModuleType(_safe_name(self.path))):
+            for name, value in wanted.items():
+                found[name] = eval(compile(ast.Expression(body=value), str(self.path), "eval"), dict(around))
+        return found
 
     def _functions_using(self, modules: set[str]) -> set[str]:
         """Functions of the script that call a model which is not among their arguments."""

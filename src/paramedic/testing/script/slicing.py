@@ -73,6 +73,26 @@ def scope_body(tree: ast.Module, function: str | None) -> list[ast.stmt]:
     return found[0].body if found else []
 
 
+def arguments(tree: ast.Module, function: str) -> tuple[str | None, dict[str, ast.expr]]:
+    """What the script gives to a function of its own, by parameter, and the function in which it calls it (None: the
+    script itself). Defaults where it gives nothing; the first call counts."""
+    scopes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    own = next((scope for scope in scopes if scope.name == function), None)
+    if own is None:
+        return None, {}
+    names = [argument.arg for argument in (*own.args.posonlyargs, *own.args.args)]
+    given = dict(zip(names[::-1], own.args.defaults[::-1], strict=False))
+    optional = zip(own.args.kwonlyargs, own.args.kw_defaults, strict=True)
+    given |= {argument.arg: default for argument, default in optional if default is not None}
+    for caller, body in ((None, scope_body(tree, None)), *((scope.name, scope.body) for scope in scopes)):
+        for node in (n for s in body if caller or not isinstance(s, _SCOPES) for n in ast.walk(s)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+                plain = [value for value in node.args if not isinstance(value, ast.Starred)]
+                named = {word.arg: word.value for word in node.keywords if word.arg is not None}
+                return caller, given | dict(zip(names, plain, strict=False)) | named
+    return None, given
+
+
 def backwards(body: Block) -> list[tuple[list[ast.stmt], ast.expr, int]]:
     """Every `….backward()` in a scope: the statements before it in its block, the loss, and its line."""
     found: list[tuple[list[ast.stmt], ast.expr, int]] = []
