@@ -208,6 +208,17 @@ def test_nothing_is_left_to_do_or_printed_by_rules() -> None:
             assert "print(" not in text, path
 
 
+def test_no_probe_reaches_into_another_one() -> None:
+    """What two of them need is a function of neither."""
+    homes = {kind.build.__module__ for kind in all_probes()}
+    reaching = []
+    for name in sorted(homes):
+        tree = ast.parse((SOURCE.parent / f"{name.replace('.', '/')}.py").read_text())
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        reaching += [f"{name} imports {other}" for other in sorted(imported & homes)]
+    assert reaching == []
+
+
 def test_every_probe_has_a_test_of_its_own() -> None:
     """Beside the others of its family, and about the facts that it states."""
     wanting = []

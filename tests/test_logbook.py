@@ -29,10 +29,10 @@ if __name__ == "__main__":
 """
 
 
-def test_console_and_file_with_names_and_times(shop: Workshop) -> None:
-    shop.write("train.py", SCRIPT.replace("METHODS", "['fork']"))
-    done = shop.python("train.py")
-    lines = (shop.folder / "logs" / "train.log").read_text().splitlines()
+def test_console_and_file_with_names_and_times(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", SCRIPT.replace("METHODS", "['fork']"))
+    done = warm_shop.python("train.py")
+    lines = (warm_shop.folder / "logs" / "train.log").read_text().splitlines()
     assert done.code == 0 and done.stdout.splitlines()[-1] == "3 True", done.stderr
     words = [line.split(maxsplit=2)[2] for line in lines]
     assert words[1:] == [

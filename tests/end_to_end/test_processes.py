@@ -112,20 +112,20 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_children_that_only_work_are_left_alone(shop: Workshop, method: str) -> None:
-    shop.write("train.py", TRAIN + POOL.format(method=method, work="seed * 2") + "    train(8)\n")
-    done = shop.run("train.py")
+def test_children_that_only_work_are_left_alone(warm_shop: Workshop, method: str) -> None:
+    warm_shop.write("train.py", TRAIN + POOL.format(method=method, work="seed * 2") + "    train(8)\n")
+    done = warm_shop.run("train.py")
     assert (done.code, done.stdout) == (0, "[2, 4]\n0\n")
     assert done.found["verdict"] == "healthy"
-    assert [path.name for path in shop.records()] == ["main.db"]
+    assert [path.name for path in warm_shop.records()] == ["main.db"]
     assert done.stderr.count("paramedic:") == 1, done.stderr
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_children_that_train_are_watched(shop: Workshop, method: str) -> None:
+def test_children_that_train_are_watched(warm_shop: Workshop, method: str) -> None:
     work = "train(20, seed=seed, softmax=seed == 3) and seed"
-    shop.write("train.py", TRAIN + POOL.format(method=method, work=work))
-    done = shop.run("train.py")
+    warm_shop.write("train.py", TRAIN + POOL.format(method=method, work=work))
+    done = warm_shop.run("train.py")
     assert (done.code, done.stdout) == (0, "[1, 2]\n0\n")
     assert done.codes[0] == "PM502", "the third child trains with a softmax before the loss"
     assert done.found["findings"][0]["where"]["line"] == 17
@@ -175,13 +175,13 @@ def main(method):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_loader_workers_feed_the_same_batches_and_leave_no_record(shop: Workshop, method: str) -> None:
-    shop.write("train.py", TRAIN + LOADER + f"if __name__ == '__main__':\n    main('{method}')\n")
-    plain, done = shop.python("train.py"), shop.run("train.py")
+def test_loader_workers_feed_the_same_batches_and_leave_no_record(warm_shop: Workshop, method: str) -> None:
+    warm_shop.write("train.py", TRAIN + LOADER + f"if __name__ == '__main__':\n    main('{method}')\n")
+    plain, done = warm_shop.python("train.py"), warm_shop.run("train.py")
     assert plain.stdout.count("\n") == 8
     assert (done.code, done.stdout) == (0, plain.stdout)
     assert done.found["verdict"] == "healthy" and done.found["run"]["notices"] == []
-    assert [path.name for path in shop.records()] == ["main.db"]
+    assert [path.name for path in warm_shop.records()] == ["main.db"]
 
 
 STREAMS = {
@@ -232,9 +232,9 @@ print("main thread done", flush=True)
 """
 
 
-def test_threads_train_exit_and_are_waited_for_as_in_python(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + THREADS)
-    done = shop.run("train.py")
+def test_threads_train_exit_and_are_waited_for_as_in_python(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + THREADS)
+    done = warm_shop.run("train.py")
     assert (done.code, done.stdout) == (0, "main thread done\nthe last thread is waited for\n")
     assert done.found["run"]["steps"] == 8 and done.found["verdict"] == "healthy"
 
@@ -284,9 +284,9 @@ if __name__ == "__main__":
 """
 
 
-def test_workers_of_a_forked_child_end_when_they_should(shop: Workshop) -> None:
+def test_workers_of_a_forked_child_end_when_they_should(warm_shop: Workshop) -> None:
     """They share their parent's record, which is locked while they are forked: waiting for it, they would be killed."""
-    shop.write("train.py", GRANDCHILDREN)
-    watched, plain = shop.run("train.py"), shop.python("train.py")
+    warm_shop.write("train.py", GRANDCHILDREN)
+    watched, plain = warm_shop.run("train.py"), warm_shop.python("train.py")
     assert plain.stdout.count("[0, 0]") == 2 and "exit code 0" in plain.stdout
     assert watched.stdout == plain.stdout and watched.alarms == []

@@ -144,11 +144,11 @@ def test_a_softmax_in_a_lightning_module_is_found(shop: Workshop) -> None:
 
 
 @lightning
-def test_a_schedule_that_lightning_steps_at_the_wrong_pace_is_found_where_it_is_built(shop: Workshop) -> None:
+def test_a_schedule_that_lightning_steps_at_the_wrong_pace_is_found_where_it_is_built(warm_shop: Workshop) -> None:
     schedule = "torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=64)"
     source = LIGHTNING.replace("HEAD", "").replace("torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.9)", schedule)
-    script = shop.write("train.py", source.replace("max_epochs=3", "max_epochs=4").replace("size=16", "size=8"))
-    done = shop.run("train.py")
+    script = warm_shop.write("train.py", source.replace("max_epochs=3", "max_epochs=4").replace("size=16", "size=8"))
+    done = warm_shop.run("train.py")
     assert done.codes[:1] == ["PM608"], done.alarms
     marked = next(n for n, line in enumerate(script.read_text().splitlines(), 1) if schedule in line)
     assert done.found["findings"][0]["where"]["line"] == marked
@@ -199,9 +199,9 @@ Trainer(GPT2LMHeadModel(config), arguments, train_dataset=Counting()).train()
 
 
 @transformers
-def test_labels_that_the_dataset_shifts_before_the_model_does_are_found_in_the_dataset(shop: Workshop) -> None:
-    script = shop.write("train.py", SHIFTED)
-    done = shop.run("train.py")
+def test_labels_that_the_dataset_shifts_before_the_model_does_are_found_in_the_dataset(warm_shop: Workshop) -> None:
+    script = warm_shop.write("train.py", SHIFTED)
+    done = warm_shop.run("train.py")
     assert done.codes[:1] == ["PM513"], done.alarms
     marked = next(n for n, line in enumerate(script.read_text().splitlines(), 1) if "ids[1:]" in line)
     assert done.found["findings"][0]["where"]["line"] == marked

@@ -95,9 +95,9 @@ def test_a_run_that_ends_well_leaves_nothing_but_its_record(warm_shop: Workshop)
 
 
 @pytest.mark.parametrize("what", ["os._exit(5)", "os.kill(os.getpid(), 9)"])
-def test_leaving_without_a_word_stays_without_a_word(warm_shop: Workshop, what: str) -> None:
-    warm_shop.write("train.py", TRAINING.replace("{what}", what))
-    done = warm_shop.run("train.py")
+def test_leaving_without_a_word_stays_without_a_word(shop: Workshop, what: str) -> None:
+    shop.write("train.py", TRAINING.replace("{what}", what))
+    done = shop.run("train.py")
     assert done.code == (5 if "exit" in what else -9) and done.stderr == ""
 
 

@@ -104,11 +104,11 @@ def test_symptoms_and_notes_never_last() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="the attendant needs Linux")
-def test_paramedic_watch_tells_it_too(shop: Workshop) -> None:
+def test_paramedic_watch_tells_it_too(warm_shop: Workshop) -> None:
     script = TRAIN + "\nimport paramedic\n\nwith paramedic.watch():\n    train(100_000, pause=0.05, softmax=True)\n"
-    shop.write("train.py", script)
+    warm_shop.write("train.py", script)
     command = [sys.executable, "train.py"]
-    process = subprocess.Popen(command, cwd=shop.folder, env=shop.env, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=warm_shop.folder, env=warm_shop.env, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     watchdog = threading.Timer(240, process.kill)
     watchdog.start()

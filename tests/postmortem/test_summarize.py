@@ -115,7 +115,7 @@ def test_plots_are_blocks_inside_the_width() -> None:
     assert summarize("text", plot=True) == "'text'"
 
 
-def test_the_tensor_repr_is_opt_in_reversible_and_leaves_compilation_alone(shop: Workshop) -> None:
+def test_the_tensor_repr_is_opt_in_reversible_and_leaves_compilation_alone(warm_shop: Workshop) -> None:
     text = """
 import paramedic, torch
 paramedic.install(tensor_repr=True)
@@ -126,8 +126,8 @@ print(compiled(x))
 paramedic.install()
 print(torch.ones(2))
 """
-    shop.write("show.py", text)
-    done = shop.python("show.py")
+    warm_shop.write("show.py", text)
+    done = warm_shop.python("show.py")
     line = "tensor (9,) float32 cpu · 0 … 8 · mean 4 ± 2.58"
     parameter = line.replace("tensor", "parameter") + " · requires grad"
     first, second, third = done.stdout.splitlines()

@@ -141,9 +141,9 @@ print(json.dumps({
 """
 
 
-def test_what_a_reduction_waits_for_is_named(shop: Workshop) -> None:
-    shop.write("reductions.py", REDUCTIONS)
-    done = shop.python("reductions.py")
+def test_what_a_reduction_waits_for_is_named(warm_shop: Workshop) -> None:
+    warm_shop.write("reductions.py", REDUCTIONS)
+    done = warm_shop.python("reductions.py")
     found = json.loads(done.stdout or "{}")
     assert found, done.stderr
     reasons = {
@@ -221,16 +221,16 @@ if __name__ == "__main__":
 """
 
 
-def test_arrays_split_by_hand_are_compared_by_content(shop: Workshop) -> None:
-    script = shop.write("ranks.py", RANKS)
-    meeting = (shop.folder / "meeting").as_uri()
-    done = shop.run(script, meeting, "shared")
+def test_arrays_split_by_hand_are_compared_by_content(warm_shop: Workshop) -> None:
+    script = warm_shop.write("ranks.py", RANKS)
+    meeting = (warm_shop.folder / "meeting").as_uri()
+    done = warm_shop.run(script, meeting, "shared")
     (finding,) = [finding for finding in done.found["findings"] if finding["severity"] != "note"]
     assert finding["code"] == "PM808" and "(by content)" in finding["what"]
     assert "val_loader = " in script.read_text().splitlines()[finding["where"]["line"] - 1]
 
 
-def test_ranks_with_models_of_their_own_may_split_as_they_like(shop: Workshop) -> None:
-    script = shop.write("ranks.py", RANKS)
-    done = shop.run(script, (shop.folder / "meeting").as_uri(), "own")
+def test_ranks_with_models_of_their_own_may_split_as_they_like(warm_shop: Workshop) -> None:
+    script = warm_shop.write("ranks.py", RANKS)
+    done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri(), "own")
     assert done.alarms == [] and done.found["verdict"] == "healthy"

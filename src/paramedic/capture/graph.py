@@ -105,3 +105,19 @@ def kinds_behind(node: Any, most: int = 24) -> dict[Node, str]:
             found[node] = type(node).__name__.removesuffix("0").removesuffix("1").removesuffix("Backward")
             waiting += [following for following, _ in node.next_functions]
     return found
+
+
+def is_closed_form(node: object) -> bool:
+    """A square of something that is no difference, and an exponential: 1 + logvar - mu² - exp(logvar).
+
+    An estimate from samples squares a difference (z - mu), and may well be negative.
+    """
+    kinds = kinds_behind(node, 40)
+    squared = [n for n, kind in kinds.items() if kind == "Pow" or (kind == "Mul" and _same_factors(n))]
+    plain = [n for n in squared if kinds.get(n.next_functions[0][0], "") not in ("Sub", "Add", "Div", "Rsub")]
+    return bool(plain) and len(plain) == len(squared) and "Exp" in kinds.values()
+
+
+def _same_factors(node: Node) -> bool:
+    factors = [following for following, _ in node.next_functions]
+    return len(factors) == 2 and factors[0] is not None and factors[0] is factors[1]

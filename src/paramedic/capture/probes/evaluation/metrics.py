@@ -10,13 +10,13 @@ import torch
 from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
+from paramedic.capture.class_numbers import classes
 from paramedic.capture.facts import address, readable
 from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.evaluation.batch_averages import BatchAverages
 from paramedic.capture.probes.evaluation.confusions import Confusions
 from paramedic.capture.probes.evaluation.tallies import Tallies
-from paramedic.capture.probes.loss.class_targets import classes
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_frame, user_site
 from paramedic.record.facts import (

@@ -6,7 +6,7 @@ import torch
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import readable
+from paramedic.capture.class_numbers import classes
 from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -14,7 +14,6 @@ from paramedic.program.where import user_site
 from paramedic.record.facts import ClassTarget
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-MOST_CLASSES, MOST_VALUES = 100, 10_000
 
 
 @probe("class_targets", states=[ClassTarget])
@@ -33,14 +32,3 @@ class ClassTargets:
             return
         site, data = user_site(), ClassTarget(function=name, classes=count)
         self.watcher.state(data, site=site, phase="train", key=(site, count))
-
-
-def classes(values: torch.Tensor) -> int | None:
-    """How many classes these numbers are: 0, 1, 2 and so on, each of them there; None where they are something else."""
-    if not readable(values) or values.device.type != "cpu" or not 8 <= values.numel() <= MOST_VALUES:
-        return None
-    found = values.detach().unique()
-    count = found.numel()
-    if not 3 <= count <= MOST_CLASSES or not torch.equal(found.double(), torch.arange(count, dtype=torch.float64)):
-        return None
-    return count

@@ -9,13 +9,12 @@ from typing import Any
 
 import torch
 from torch import distributions
-from torch.autograd.graph import Node
 
 from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
-from paramedic.capture.graph import kinds_behind
+from paramedic.capture.graph import is_closed_form, kinds_behind
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_frame, user_site, variable_name
@@ -213,19 +212,3 @@ class Objectives:
             self.watcher.state(fact, site=place, step=step, key=(place, below))
 
         self.watcher.read(measured.detach().reshape(1).float(), tell)
-
-
-def is_closed_form(node: object) -> bool:
-    """A square of something that is no difference, and an exponential: 1 + logvar - mu² - exp(logvar).
-
-    An estimate from samples squares a difference (z - mu), and may well be negative.
-    """
-    kinds = kinds_behind(node, 40)
-    squared = [n for n, kind in kinds.items() if kind == "Pow" or (kind == "Mul" and _same_factors(n))]
-    plain = [n for n in squared if kinds.get(n.next_functions[0][0], "") not in ("Sub", "Add", "Div", "Rsub")]
-    return bool(plain) and len(plain) == len(squared) and "Exp" in kinds.values()
-
-
-def _same_factors(node: Node) -> bool:
-    factors = [following for following, _ in node.next_functions]
-    return len(factors) == 2 and factors[0] is not None and factors[0] is factors[1]

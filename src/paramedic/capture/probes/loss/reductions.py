@@ -10,8 +10,8 @@ from torch.autograd.graph import Node
 from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.code.storing import assigned_at
+from paramedic.capture.graph import is_closed_form
 from paramedic.capture.probe import probe
-from paramedic.capture.probes.loss.objectives import is_closed_form
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import frame_site, locals_of, user_frame
 from paramedic.record.facts import MixedReductions

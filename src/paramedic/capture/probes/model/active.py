@@ -20,12 +20,12 @@ from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, cloned
 from paramedic.capture.active.series import later_numbers
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
+from paramedic.capture.arguments import argument_name
 from paramedic.capture.bus import on
 from paramedic.capture.code.overwritten import overwritten
 from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
-from paramedic.capture.probes.model.masks import argument_name
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Asked

@@ -14,9 +14,9 @@ from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
+from paramedic.capture.kinship import shapes, some_of
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
-from paramedic.capture.probes.model.followers import shapes
 from paramedic.capture.watcher import Watcher
 from paramedic.program import anatomy
 from paramedic.program.where import user_site
@@ -26,7 +26,6 @@ from paramedic.record.writer import NOWHERE, Site
 T = torch.Tensor
 MOST_LOOKS = 200
 OFTEN = 5  # examined steps in which a copy was called
-TENSORS, ELEMENTS = 4, 32  # that are looked at of each model
 
 
 class Pair(NamedTuple):
@@ -167,12 +166,3 @@ def _kind(share: float, rest: float, way: float, gap: float, size: float) -> str
         return "still" if gap > 0 else None
     rounding = 1e-6 * size
     return None if not gap > rounding or rest > 0.02 * way else "moved"
-
-
-def some_of(model: nn.Module) -> torch.Tensor | None:
-    """A few elements of a few of its parameters."""
-    chosen = [p.detach().reshape(-1) for p in list(anatomy.parameters(model))[:TENSORS] if readable(p)]
-    if not chosen or len({p.device for p in chosen}) > 1:
-        return None
-    with torch.no_grad():
-        return torch.cat([p[:: -(-p.numel() // ELEMENTS)].double() for p in chosen])

@@ -13,6 +13,7 @@ from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
+from paramedic.capture.kinship import shapes
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -139,9 +140,3 @@ def _off(module: nn.Module) -> torch.Tensor:
     means = [n.running_mean.double().abs().sum() for n in _norms(module) if n.running_mean is not None]
     spreads = [(n.running_var.double() - 1).abs().sum() for n in _norms(module) if n.running_var is not None]
     return torch.stack([*means, *spreads]).sum()
-
-
-def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
-    """By which a model and its copies are known."""
-    named = anatomy.named_parameters(module)
-    return [(name.removeprefix("module."), p.shape) for name, p in named if not is_lazy(p)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import weakref
 from collections import Counter
 
@@ -13,6 +11,7 @@ from torch.nn import functional as F
 
 from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
+from paramedic.capture.arguments import argument_name
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
@@ -240,16 +239,6 @@ class Masks:
         none = not bool(out.any())
         fact = Mask(**numbers, all_ones=not ignored and none, none=none, over=over, declared=declared)
         self.watcher.state(fact, site=site, module=path)
-
-
-def argument_name(model: nn.Module, path: str) -> str | None:
-    """The name under which a model was given a tensor: "[1]['mask']", or "[0][1]" for its second parameter."""
-    named = re.search(r"\['(\w+)'\]$", path)
-    place = re.fullmatch(r"\[0\]\[(\d+)\]", path)
-    if named or not place:
-        return named.group(1) if named else None
-    names = [name for name in inspect.signature(model.forward).parameters if name != "self"]
-    return names[int(place.group(1))] if int(place.group(1)) < len(names) else None
 
 
 def _triangular(mask: torch.Tensor) -> bool:

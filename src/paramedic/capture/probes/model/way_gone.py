@@ -11,10 +11,9 @@ from torch import nn
 from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
+from paramedic.capture.kinship import shapes, some_of
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
-from paramedic.capture.probes.model.averages import some_of
-from paramedic.capture.probes.model.followers import shapes
 from paramedic.capture.watcher import Watcher
 from paramedic.program import anatomy
 from paramedic.record.facts import WayGone
