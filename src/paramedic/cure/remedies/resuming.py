@@ -17,7 +17,7 @@ from paramedic.findings import Finding
 def scheduler_before_loading(finding: Finding, source: Source) -> Iterator[Edit]:
     """A scheduler sets the rate when it is made: it is made before the saved rate is loaded."""
     statement = source.statement_at(finding.where.line)
-    if not _is_line(source, statement) or "make the scheduler first" not in finding.remedy:
+    if not _is_line(source, statement) or "build the scheduler first" not in finding.remedy:
         return
     block, place = source.siblings(statement)
     loading = [other for other in block[:place] if source.calls("load_state_dict", other)]
@@ -86,7 +86,7 @@ def load_last(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM409", compare="metrics")
 def names_that_fit(finding: Finding, source: Source) -> Iterator[Edit]:
     """The keys of the checkpoint get the names that the model has for them."""
-    names = re.search(r"given ([\w.]+).*?; wanted ([\w.]+)", finding.why)
+    names = re.search(r"given ([\w.]+).*?; expected ([\w.]+)", finding.why)
     if names is None:
         return
     old, new = _prefixes(names[1], names[2])
