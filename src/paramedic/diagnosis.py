@@ -1,4 +1,4 @@
-"""Record + rules -> diagnosis: every rule is asked, causes come first, their consequences fold under them."""
+"""Record + rules -> diagnosis: every rule is run; causes come first, their consequences under them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def diagnose(
 
 
 def _of_audit(folder: Path, run: Run, data: Audited, rules: Sequence[Rule]) -> Diagnosis:
-    """What was said when the data was there, of these rules."""
+    """What these rules said when the data was available."""
     ranked = tuple(rank(audited.findings(run, rules), rules))
     clear, crashed = audited.clear(run, rules), audited.crashed(run, rules)
     verdict, reason = audited.verdict_on(data, ranked, looked=bool(clear or ranked), crashed=len(crashed))
@@ -90,7 +90,7 @@ def _diagnose(
 ) -> Diagnosis:
     trained = trained_of(list(runs))
     asked = judge([rule for rule in rules if rule.reads == "run"], trained, options)
-    needs_data = "needs an audit of the data (paramedic audit)"
+    needs_data = "this needs an audit of the data (paramedic audit)"
     unasked = [Abstention(code=rule.code, reason=needs_data) for rule in rules if rule.reads == "audit"]
     abstained = sorted([*asked.abstained, *unasked], key=lambda abstention: abstention.code)
     findings, clear, crashed = asked.findings, asked.clear, asked.crashed
@@ -122,7 +122,7 @@ def _diagnose(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What all rules say of the processes of a run, or of an audit."""
+    """What all rules say about the processes of a run, or about an audit."""
 
     findings: list[Finding]
     clear: list[str]
@@ -131,7 +131,7 @@ class Judged:
 
 
 def judge(rules: Iterable[Rule], subjects: Sequence[Any], options: Mapping[str, Mapping[str, Any]]) -> Judged:
-    """Ask every rule about each subject; a finding that several of them give is one."""
+    """Ask every rule about each subject; the same finding from several of them counts once."""
     findings: dict[tuple[Any, ...], Finding] = {}
     found = Judged(findings=[], clear=[], abstained=[], crashed=[])
     for rule in rules:
@@ -154,7 +154,7 @@ def judge(rules: Iterable[Rule], subjects: Sequence[Any], options: Mapping[str, 
 
 
 def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:
-    """What a rule says of the run, or of the audit, that it reads."""
+    """What a rule says about the run or the audit it reads."""
     findings: list[Finding] = []
     for member in getattr(run, "ranks", ()):  # an audit has none
         member.read.clear()
@@ -181,7 +181,7 @@ def _blind(rule: Rule, run: Any) -> Abstention | None:
 
 
 def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Most important first; what another finding explains comes right behind it and says so."""
+    """Most important first; what another finding explains follows it and says so."""
     by_code = {rule.code: rule for rule in rules}
     order = sorted(findings, key=lambda f: _importance(f, by_code))
     explained: dict[int, str] = {}
@@ -270,7 +270,7 @@ def _verdict(
 
 
 def _went_wrong(facts: RunFacts) -> str:
-    """What anybody sees who looks at the losses, whatever the rules say."""
+    """What the losses themselves show, whatever the rules say."""
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
             return f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it"
@@ -362,6 +362,6 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
             yield f"the probe {failed.probe} failed and was detached at step {failed.step}: {failed.error}"
         yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
-            yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"
+            yield f"{run.meta['dropped']} facts were dropped: too many of one kind"
     if missing := ranks_elsewhere(runs):
-        yield f"not checked: {missing} left no record here; records of other machines are added by paramedic merge"
+        yield f"not checked: {missing} left no record here; paramedic merge adds records of other machines"

@@ -108,7 +108,7 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM409/sick": (
         'model.load_state_dict({"backbone." + name.removeprefix("encoder."): value for name, value in '
         "torch.load(path).items()}, strict=False)",
-        {"why": "names do not agree: given encoder.0.weight and encoder.0.bias; wanted backbone.0.weight"},
+        {"why": "names do not match: given encoder.0.weight and encoder.0.bias; expected backbone.0.weight"},
     ),
     "PM411/sick": ("model.embed.weight = model.head.weight", {"remedy": "model.embed.weight = model.head.weight"}),
     "PM411/sick_converted": (
@@ -117,14 +117,14 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM507/sick": (
         'return F.kl_div(logits[:, :OLD].log_softmax(1), before[:, :OLD].softmax(1), reduction="batchmean")', {}
     ),
-    "PM513/sick": ("return F.cross_entropy(logits.transpose(1, 2), labels)", {"what": "two places later"}),
+    "PM513/sick": ("return F.cross_entropy(logits.transpose(1, 2), labels)", {"what": "two positions later"}),
     "PM513/sick_unshifted": (
         "loss = F.cross_entropy(model(text)[:, :-1].transpose(1, 2), text[:, 1:])", {"what": "they were not shifted"}
     ),
     "PM615/sick": (
         'spared = [p for name, p in model.named_parameters() if (p.ndim < 2) or "norm" in name]', {}
     ),
-    "PM609/sick": ("scheduler = LambdaLR(optimizer, rate)", {"remedy": "make the scheduler first"}),
+    "PM609/sick": ("scheduler = LambdaLR(optimizer, rate)", {"remedy": "build the scheduler first"}),
     "PM705/sick": ('forward = torch.compile(model, backend="eager", dynamic=True)', {}),
     "PM801/sick": ("model = DistributedDataParallel(model)", {}),
     "PM802/sick": ("train_loader = DataLoader(train_set, batch_size=16, sampler=sampler)", {}),

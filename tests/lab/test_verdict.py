@@ -126,7 +126,7 @@ def test_a_healthy_script_is_called_healthy(made: Make, tmp_path: Path) -> None:
 def test_healthy_is_less_certain_beside_a_much_better_simple_model(made: Make, tmp_path: Path) -> None:
     run = made(baseline=0.5, permuted_labels=2.301, held_out=0.6, one_batch=0.01, twin=0.1, simple=STRONG, exam=1.5)
     cause, sure, because = concluded(run, tmp_path)
-    assert (cause, sure) == ("none", verdict.HALF_AS_GOOD) and "simple models know more" in because
+    assert (cause, sure) == ("none", verdict.HALF_AS_GOOD) and "simple models do better" in because
 
 
 def test_where_there_is_little_to_know_a_model_that_knows_it_is_healthy(made: Make, tmp_path: Path) -> None:

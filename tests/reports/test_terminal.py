@@ -48,7 +48,7 @@ def test_a_run_that_learnt_nothing_is_not_called_healthy() -> None:
     progress = Progress(first=2.31, last=2.3, guessing=2.3, learnt=False)
     open = replace(HEALTHY, verdict="inconclusive", reason=progress.trouble)
     text = render(replace(open, run=replace(HEALTHY.run, progress=progress)), width=300)
-    assert text.startswith("Verdict: not learning. It did not learn: the loss went from 2.31 to 2.3, and guessing")
+    assert text.startswith("Verdict: not learning. It did not learn: the loss went from 2.31 to 2.3; guessing")
     assert "healthy" not in text and "paramedic diagnose" in text
     told = replace(HEALTHY.run, progress=progress, command="python train.py --epochs 3")
     assert render(replace(open, run=told)).endswith("\nNext: paramedic diagnose train.py --epochs 3\n")

@@ -70,7 +70,7 @@ def diagnose(
     from paramedic.past_runs import conclude
 
     if folds and not 2 <= folds <= 20:
-        raise ParamedicError(f"--folds {folds} makes no sense", expected="2 to 20", fix="--folds 5")
+        raise ParamedicError(f"--folds {folds} is out of range", expected="2 to 20", fix="--folds 5")
     target = target_of(ctx)
     check_target(target)
     config = load_config()

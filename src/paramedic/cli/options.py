@@ -60,7 +60,9 @@ Nan = Annotated[
 ]
 NoData = Annotated[
     bool,
-    typer.Option("--no-data", help="Leave the batch out of bundles of failing steps.", rich_help_panel=panels.TROUBLE),
+    typer.Option(
+        "--no-data", help="Do not store the batch in bundles of failing steps.", rich_help_panel=panels.TROUBLE
+    ),
 ]
 Limit = Annotated[
     int,
@@ -99,13 +101,13 @@ Budget = Annotated[
 Every = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="N", help="Take statistics every N steps, whatever the cost.", rich_help_panel=panels.WATCHING
+        min=1, metavar="N", help="Take statistics every N steps, regardless of cost.", rich_help_panel=panels.WATCHING
     ),
 ]
 Compiled = Annotated[
     bool,
     typer.Option(
-        "--compiled-outputs", help="Record module outputs inside compiled graphs, too.", rich_help_panel=panels.WATCHING
+        "--compiled-outputs", help="Also record module outputs inside compiled graphs.", rich_help_panel=panels.WATCHING
     ),
 ]
 Eager = Annotated[
@@ -126,30 +128,29 @@ LogEvery = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Log every N steps, whatever the cost.",
+        help="Log every N steps, regardless of cost.",
         rich_help_panel=panels.WATCHING,
     ),
 ]
 Trace = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.", rich_help_panel=panels.WATCHING)
+    int, typer.Option(min=0, metavar="N", help="Write a profiler trace of N steps.", rich_help_panel=panels.WATCHING)
 ]
 Branches = Annotated[
-    bool, typer.Option("--branches", help="List conditions that never went one way.", rich_help_panel=panels.WATCHING)
+    bool,
+    typer.Option("--branches", help="List conditions that never took both branches.", rich_help_panel=panels.WATCHING),
 ]
 WithAudit = Annotated[
     bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.", rich_help_panel=panels.WATCHING)
 ]
 Live = Annotated[
     bool,
-    typer.Option(
-        "--live", help="Serve a local page that shows the run while it runs.", rich_help_panel=panels.WATCHING
-    ),
+    typer.Option("--live", help="Serve a local page that shows the run live.", rich_help_panel=panels.WATCHING),
 ]
 Notify = Annotated[
     str | None,
     typer.Option(
         metavar="URL|COMMAND",
-        help="Send JSON there on the first alarm and at the end.",
+        help="POST JSON there on the first alarm and at the end.",
         rich_help_panel=panels.WATCHING,
     ),
 ]

@@ -163,7 +163,7 @@ def check(
 ) -> None:
     """Run a training script for a few steps, stop it, and give a verdict.
 
-    Exits with 0 when nothing was found, with 1 when something was.
+    Exits 0 if nothing was found, 1 otherwise.
 
     Example:
 
@@ -283,7 +283,7 @@ def _list_branches(folder: Path) -> None:
     ran = {event.file: set(event.lines) for event in run.facts(LinesRun)}
     found = sorted(never_taken(program(run), ran))
     words = [f"  {one.file}:{one.line}  always {str(one.always).lower()}: {one.test}" for one in found]
-    voice.say("\n".join(["", "Conditions that never went the other way:" if found else "Every branch ran.", *words]))
+    voice.say("\n".join(["", "Conditions that never took both branches:" if found else "Every branch ran.", *words]))
 
 
 def _notify(target: str | None, diagnosis: Diagnosis) -> None:

@@ -140,7 +140,7 @@ class Progress:
             return f"the loss had fallen to {loss:.4g} by step {step:,} and ended at {self.last:.4g}"
         if self.learnt is not False:
             return ""
-        guess = f", and guessing gives {self.guessing:.4g}" if self.guessing is not None else ""
+        guess = f"; guessing gives {self.guessing:.4g}" if self.guessing is not None else ""
         return f"it did not learn: the loss went from {self.first:.4g} to {self.last:.4g}{guess}"
 
 

@@ -257,15 +257,15 @@ def what_would_help(diagnosis: Diagnosis) -> str:
     if diagnosis.run.samples is not None:
         return "Let it read more data."
     if _in_trouble(diagnosis):
-        return "No known fault found; paramedic diagnose tells whether it is the model, the data or the settings."
+        return "No known fault found; paramedic diagnose shows whether it is the model, the data or the settings."
     if diagnosis.run.exit_code == INTERRUPTED:
         return "It was interrupted (Ctrl-C): let it run for longer."
     if diagnosis.run.exit_code not in (0, None):
         return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:
         return (
-            "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand or "
-            "with an optimizer of a library's own."
+            "There were backward passes, but no torch.optim optimizer: use one instead of a hand-written update or a "
+            "library's own optimizer."
         )
     if diagnosis.run.steps == 0:
         return "Run the part that trains: paramedic looks at what happens around optimizer.step()."

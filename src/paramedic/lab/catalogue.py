@@ -36,7 +36,7 @@ ALL = (
         name="simple-models",
         changed="the model: linear, forest, kernel machine on the captured samples",
         order="",
-        asks="is there anything in the inputs that tells the target?",
+        asks="do the inputs carry any information about the target?",
     ),
     Experiment(
         name="twin",
@@ -46,14 +46,14 @@ ALL = (
     ),
     Experiment(
         name="held-out",
-        changed="a fifth of the samples kept back for the last steps",
+        changed="a fifth of the samples held out for the last steps",
         order="held_out",
         asks="is it learnt, or memorised?",
     ),
     Experiment(name="zeroed-inputs", changed="inputs set to zero", order="zeroed_inputs", asks="do the inputs matter?"),
     Experiment(
         name="longer",
-        changed="four times as many steps, a fifth of the samples kept back for the last ones",
+        changed="four times as many steps, a fifth of the samples held out for the last ones",
         order="held_out",
         asks="does it learn with more steps?",
     ),
@@ -77,7 +77,7 @@ ALL = (
         name="no-regularisation",
         changed="no dropout, no weight decay",
         order="no_regularisation",
-        asks="is the model held back?",
+        asks="is the model over-regularised?",
     ),
     Experiment(
         name="steady-rate",
@@ -87,15 +87,15 @@ ALL = (
     ),
     Experiment(
         name="plain-optimizer",
-        changed="eps, betas and momentum as the optimizer has them by default",
+        changed="eps, betas and momentum at the optimizer's defaults",
         order="plain_optimizer",
-        asks="is it a value given to the optimizer?",
+        asks="is it an optimizer setting?",
     ),
     Experiment(
         name="turned-round",
-        changed="positive and negative of the triplet loss exchanged",
+        changed="positive and negative of the triplet loss swapped",
         order="turned_round",
-        asks="does the loss get its arguments in order?",
+        asks="are the arguments of the loss in the right order?",
     ),
     Experiment(
         name="standardised",
@@ -121,7 +121,7 @@ ALL = (
     ),
     Experiment(
         name="linear-model",
-        changed="a linear model in the place of yours, in your own loop and with your own loss",
+        changed="a linear model instead of yours, in your own loop with your own loss",
         order="linear_model",
         asks="is it inside the model?",
     ),
@@ -129,7 +129,7 @@ ALL = (
         name="training-mode",
         changed="evaluations in training mode: eval() has no effect",
         order="training_mode",
-        asks="is it the way from training to evaluation?",
+        asks="is it the switch from training to evaluation?",
     ),
     Experiment(name="no-batchnorm", changed="BatchNorm does nothing", order="no_batchnorm", asks="is it BatchNorm?"),
     Experiment(
@@ -150,18 +150,16 @@ ALL = (
         name="rate-range",
         changed="a learning rate that grows a millionfold",
         order=_sweep(),
-        asks="which learning rate is a good one?",
+        asks="which learning rate works best?",
         steps=RANGE_STEPS,
     ),
-    Experiment(
-        name="again", changed="nothing, once more", order="capture", asks="does the same start give the same run?"
-    ),
+    Experiment(name="again", changed="nothing, once more", order="capture", asks="is the run reproducible?"),
 )
 BY_NAME = {experiment.name: experiment for experiment in ALL}
 
 
-PARTS = {"linear": "a linear map in the place of {}", "frozen": "{} is not trained", "skipped": "{} is passed by"}
-TERMS = {"off": ("{} left out of the loss", 0), "turned": ("{} with the other sign in the loss", -1)}
+PARTS = {"linear": "a linear map instead of {}", "frozen": "{} is not trained", "skipped": "{} is skipped"}
+TERMS = {"off": ("{} removed from the loss", 0), "turned": ("{} with the opposite sign in the loss", -1)}
 
 
 def of_part(kind: str, path: str) -> Experiment:
@@ -178,7 +176,7 @@ def of_term(number: int, kind: str, name: str = "") -> Experiment:
         name=f"term-{number}-{kind}",
         changed=words.format(name or f"term {number}"),
         order=f"loss_term={number - 1}:{factor}",
-        asks="is a term of the loss in the way of the others?",
+        asks="does a term of the loss work against the others?",
     )
 
 
@@ -207,7 +205,7 @@ def folds(number: int) -> tuple[Experiment, ...]:
     return tuple(
         Experiment(
             name=f"fold-{fold + 1}",
-            changed=f"fold {fold + 1} of {number} kept back for the last steps",
+            changed=f"fold {fold + 1} of {number} held out for the last steps",
             order=f"held_out=:{fold}:{number}",
             asks="how much does the result depend on which samples are held out?",
         )

@@ -13,7 +13,7 @@ NOTHING_CHANGED = "changed nothing: the script does not use it"
 
 
 def meaning(lab: Lab, name: str) -> str:
-    """What has been learnt from it."""
+    """What its outcome shows."""
     tried = lab.tried[name]
     if tried.data.status == "not applied":
         return f"could not be tried: {tried.data.reason}"
@@ -35,7 +35,7 @@ def meaning(lab: Lab, name: str) -> str:
         "one-batch-range": lambda: _sweep(lab, tried),
         "twin-range": lambda: _sweep(lab, tried),
         "rate-range": lambda: _sweep(lab, tried),
-        "again": lambda: "the same numbers" if tried.data.values == lab.base.data.values else "other numbers",
+        "again": lambda: "identical losses" if tried.data.values == lab.base.data.values else "different losses",
     }
     if name.startswith("fold-"):
         return _exam(lab, tried)
@@ -47,7 +47,7 @@ def meaning(lab: Lab, name: str) -> str:
         ends = f"the plain loss ends at {plain['last']:.3g}, guessing gives {plain['guessing']:.3g}"
         return f"that helps: {ends}" if lab.helps(name) else ends
     if name == "training-mode":
-        return evaluated_better(lab) or "no metric gets clearly better"
+        return evaluated_better(lab) or "no metric improves clearly"
     return special[name]() if name in special else _change(lab, tried)
 
 
@@ -71,8 +71,8 @@ def _able(answer: bool | None, yes: str, no: str) -> str:
 
 def _exam(lab: Lab, tried: Tried) -> str:
     if tried.exam is None:
-        return "no steps were left for the samples held back"
-    return f"{tried.exam:.3g} on samples it has never seen"
+        return "no steps were left for the held-out samples"
+    return f"{tried.exam:.3g} on unseen samples"
 
 
 def _sweep(lab: Lab, tried: Tried) -> str:
@@ -105,7 +105,7 @@ def _term(lab: Lab, tried: Tried, number: int) -> str:
 def _without(lab: Lab, tried: Tried) -> str:
     if lab.base.better_than(tried):
         return "worse: this part does something"
-    return "better without it" if tried.better_than(lab.base) else "no difference: nothing is learnt by this part"
+    return "better without it" if tried.better_than(lab.base) else "no difference: this part learns nothing"
 
 
 def _simple_models(lab: Lab, tried: Tried) -> str:
@@ -119,7 +119,7 @@ def _simple_models(lab: Lab, tried: Tried) -> str:
 
 
 def fit(others: float, own: float, chance: float) -> str:
-    """What cross-validation says of the best simple model: scores on samples of others' folds, and on its own."""
+    """What cross-validation says about the best simple model: scores on held-out and on its own samples."""
     room = 1 - chance
     if own - others > 0.15 * room:
         return f"; it overfits ({own:.2f} on its own samples): more data or fewer features would help"

@@ -1,4 +1,4 @@
-"""The table from which a verdict is read: what was asked, what the experiments answer, and what that says.
+"""The table from which a verdict is read: the question, what the experiments answer, and what that means.
 
 A row points to a cause, rules causes out, or says nothing. Rows are facts about this script; how they are weighed is
 in verdict.py.
@@ -18,7 +18,7 @@ from paramedic.rules.standing import demonstrated, improving, standing_still
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
 BUILT_ONCE = "Is the model built once?"
-APART = "Is a sample's answer its own?"
+APART = "Is each sample's output independent of the others?"
 MIXED = 1e-3  # change of an answer, in units of its size, when other samples are exchanged
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
 USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
@@ -64,7 +64,7 @@ def readings(lab: Lab) -> tuple[Reading, ...]:
 
 
 def answered(lab: Lab) -> int:
-    """How many of the experiments that every script gets say something."""
+    """How many of the standard experiments are informative."""
     return sum(lab.get(name) is not None and _has_answer(lab, name) for name in CONTROLS)
 
 
@@ -78,9 +78,9 @@ def _learns(lab: Lab) -> Iterator[Reading]:
     question = "Does it learn from its inputs?"
     if lab.control is None:
         fell = f"the loss goes from {lab.base.first:.3g} to {lab.base.last:.3g}"
-        yield Reading(question=question, answer=f"{fell}; there is no control to compare it with")
+        yield Reading(question=question, answer=f"{fell}; there is no control run to compare with")
         return
-    ends = f"it ends at {lab.base.last:.3g}, and {lab.control.name} at {lab.control.last:.3g}"
+    ends = f"it ends at {lab.base.last:.3g}, {lab.control.name} at {lab.control.last:.3g}"
     if lab.beats_guessing(lab.base):
         permuted = lab.control.name == "permuted-labels" and lab.trouble == "none"
         words = "mismatched labels: permuted ones are worse" if permuted else ""
@@ -93,7 +93,7 @@ def _learns(lab: Lab) -> Iterator[Reading]:
 def _rebuilt(lab: Lab) -> Iterator[Reading]:
     if lab.rebuilt is not None and lab.trouble != "none":
         line, times = lab.rebuilt
-        answer = f"no: {times} models were trained one after the other, each with a new optimizer ({line})"
+        answer = f"no: {times} models were trained one after another, each with a new optimizer ({line})"
         yield Reading(question=BUILT_ONCE, answer=answer, points_to="model")
 
 
@@ -103,7 +103,7 @@ def _apart(lab: Lab) -> Iterator[Reading]:
         if mixing is None or mixing.gap < MIXED or mixing.apart or "Norm" in (event.mixed_by or ""):
             continue
         line = f" ({mixing.site[0]}:{mixing.site[1]})" if mixing.site else ""
-        answer = f"no: it changes by {mixing.gap:.0%} when other samples of the batch are exchanged{line}"
+        answer = f"no: it changes by {mixing.gap:.0%} when other samples of the batch are replaced{line}"
         yield Reading(question=APART, answer=answer, points_to="model")
         return
 
@@ -123,7 +123,7 @@ def _own_metric(lab: Lab) -> Iterator[Reading]:
     told = improving(lab.base)
     still = standing_still(lab) if told is None else None
     if told is not None or still is not None:
-        question = "Does the metric that it prints get better?"
+        question = "Does the metric it prints improve?"
         points: Cause | None = "none" if told is not None and lab.trouble == "none" else None
         yield Reading(question=question, answer=f"yes: {told}" if told else f"no: {still}", points_to=points)
 
@@ -136,7 +136,7 @@ def _able(lab: Lab) -> Iterator[Reading]:
         words = f"a model that cannot learn: it learns {what}"
         yield Reading(question=question, answer=f"yes: it learns {what}", ruled_out=words)
     elif batch is False and lab.one_batch_at_any_rate is False:
-        yield Reading(question=question, answer="no: not even one batch, at any rate", points_to="model")
+        yield Reading(question=question, answer="no: not even one batch, at any learning rate", points_to="model")
     elif rule is False or batch is False:
         which = "one batch" if batch is False else "a simple rule"
         yield Reading(question=question, answer=f"not at this learning rate: it does not learn {which}")
@@ -147,7 +147,7 @@ def _signal(lab: Lab) -> Iterator[Reading]:
         return
     answer = lab.tried["simple-models"].answer
     score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
-    question = "Do the inputs tell the target?"
+    question = "Do the inputs predict the target?"
     if lab.signal == "none":
         yield Reading(question=question, answer=f"simple models find nothing: {score}", points_to=_blamed(lab))
     elif lab.signal == "strong":
@@ -158,7 +158,7 @@ def _signal(lab: Lab) -> Iterator[Reading]:
 
 
 def _blamed(lab: Lab) -> Cause | None:
-    """Simple models may miss what a network finds: a script that learns is no case for the data."""
+    """Simple models may miss what a network finds: a script that learns is not evidence against the data."""
     return "data" if lab.trouble in ("flat", "memorises") and (lab.learns_twin or lab.learns_one_batch) else None
 
 
@@ -166,8 +166,8 @@ def _against_simple(lab: Lab) -> Iterator[Reading]:
     known, simple = lab.skill, lab.simple_skill
     if known is None or simple is None or simple < 0.1:
         return
-    question = "Does it know as much as a simple model?"
-    answer = f"on unseen samples {max(known, 0):.0%} of the loss of guessing is gone, with a simple model {simple:.0%}"
+    question = "Does it do as well as a simple model?"
+    answer = f"on unseen samples its loss is {max(known, 0):.0%} below guessing, that of a simple model {simple:.0%}"
     if lab.trouble in ("flat", "lags") and simple >= CLEAR_SKILL and known <= THIRD * simple:
         yield Reading(question=question, answer=f"no: {answer}", rules_out="data", ruled_out="the data")
     else:
@@ -186,7 +186,7 @@ def _folds(lab: Lab) -> Iterator[Reading]:
 def _settings(lab: Lab) -> Iterator[Reading]:
     tried = [name for name in OF_SETTINGS if lab.get(name) is not None]
     helping = [name for name in tried if lab.helps(name)]
-    question = "Does another setting repair it?"
+    question = "Does another setting fix it?"
     if helping:
         ends = ", ".join(f"{name} ({lab.base.last:.3g} → {lab.tried[name].last:.3g})" for name in helping)
         yield Reading(question=question, answer=f"yes: {ends}", points_to="settings")
@@ -198,19 +198,19 @@ def _settings(lab: Lab) -> Iterator[Reading]:
         yield Reading(question=question, answer=f"no: {', '.join(tried)}", rules_out=excluded, ruled_out=words)
     if "no-regularisation" in tried:
         words = "too much dropout or weight decay"
-        yield Reading(question="Is it held back?", answer="not by dropout or weight decay", ruled_out=words)
+        yield Reading(question="Is it over-regularised?", answer="not by dropout or weight decay", ruled_out=words)
 
 
 def _code(lab: Lab) -> Iterator[Reading]:
     linear, simple = lab.get("linear-model"), lab.tried.get("simple-models")
     known = simple.answer.get("models", {}).get("linear model", {}).get("skill") if simple is not None else None
     if linear is not None and known is not None and known > CLEAR_SKILL and not lab.beats_guessing(linear):
-        ends = f"not in your loop: there it ends at {linear.last:.3g}, and alone it is rid of {known:.0%} of guessing"
+        ends = f"not in your loop: there it ends at {linear.last:.3g}; outside, its loss is {known:.0%} below guessing"
         yield Reading(question="Does a linear model learn?", answer=ends, points_to="model")
     changed = [name for name in lab.tried if name in OF_CODE or name.startswith("linear-part-")]
     helping = [name for name in changed if lab.get(name) is not None and lab.helps(name)]
     if linear is not None and lab.trouble in ("none", "unclear") and (shown := demonstrated(lab)) is not None:
-        yield Reading(question="Does it do what its data allow?", answer=f"yes: {shown}", points_to="none")
+        yield Reading(question="Does it do as well as its data allows?", answer=f"yes: {shown}", points_to="none")
     if helping:
         ends = ", ".join(f"{name} ({lab.base.last:.3g} → {lab.tried[name].last:.3g})" for name in helping)
-        yield Reading(question="Does a change of the code repair it?", answer=f"yes: {ends}", points_to="model")
+        yield Reading(question="Does a code change fix it?", answer=f"yes: {ends}", points_to="model")

@@ -70,7 +70,7 @@ class Conclusion:
 
 
 def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
-    """The cause, how sure that is, and why: a named fault first, then what the table says, then what it leaves."""
+    """The cause, how certain that is, and why: a named fault first, then what the table shows, then what remains."""
     speaking = [finding for finding in diagnosis.alarms if not finding.code.startswith(SILENT)]
     for finding in [f for f in speaking if f.consequence_of is None] + speaking:
         cause = cause_of(finding)
@@ -90,7 +90,7 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
         return "none", LITTLE_LEARNT, f"there is little to learn: {shown}{_own_metric(lab)}"
     for row in rows:
         if row.question == BUILT_ONCE:
-            return "model", POINTED_TO, f"training starts anew all the time: {row.answer.removeprefix('no: ')}"
+            return "model", POINTED_TO, f"training keeps starting over: {row.answer.removeprefix('no: ')}"
     excluded = {row.rules_out for row in rows}
     if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         pointing = [row for row in rows if row.points_to == "model"]
@@ -105,7 +105,7 @@ def _tried_at_all_rates(lab: Lab) -> bool:
 
 
 def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
-    """Healthy is only said where experiments could have shown the opposite."""
+    """A script is called healthy only if experiments could have shown the opposite."""
     if answered(lab) < FEWEST_ANSWERS:
         return "unknown", None, f"the loss falls, but only {answered(lab)} of the experiments could be tried on it"
     if shown is not None:
@@ -118,7 +118,7 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
         return "unknown", None, f"the loss falls, but {ends}"
     known, simple = lab.skill, lab.simple_skill
     if known is not None and simple is not None and known < 0.5 * simple:
-        return "none", HALF_AS_GOOD, f"{_why_healthy(lab)}, though simple models know more of unseen samples"
+        return "none", HALF_AS_GOOD, f"{_why_healthy(lab)}, although simple models do better on unseen samples"
     return "none", NOT_SHOWN, f"{_why_healthy(lab)}{_own_metric(lab)}"
 
 
@@ -128,7 +128,7 @@ def _own_metric(lab: Lab) -> str:
 
 
 def _by_its_own_metric(run: Run) -> tuple[Cause, float | None, str]:
-    """Of a script whose losses cannot be compared: what it prints is all that there is to go by."""
+    """For a script whose losses cannot be compared, its own output is the only evidence."""
     why = _why_no_lab(run)
     tried = [Tried(trial) for trial in run.facts(Trial) if trial.name in ("longer", "baseline")]
     told = next((words for one in tried if one.ran and (words := improving(one)) is not None), None)
@@ -140,7 +140,7 @@ def _by_its_own_metric(run: Run) -> tuple[Cause, float | None, str]:
         return "settings", LEFT_OVER, f"{words}: from scratch, nothing is learnt so. Try 100 times the learning rate"
     if told is None or not why:
         return "unknown", None, why
-    return "none", OWN_METRIC, f"by its own metric it learns: {told}. But no more was looked at: {why}"
+    return "none", OWN_METRIC, f"by its own metric it learns: {told}. Nothing else could be checked: {why}"
 
 
 def _why_no_lab(run: Run) -> str:
@@ -167,7 +167,7 @@ def _why_healthy(lab: Lab) -> str:
     if lab.control is None:
         return f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}"
     if lab.on_a_par:
-        return f"the inputs tell little, and of that it knows as much as simple models: {lab.skill:.0%} of the loss"
+        return f"the inputs say little, and it learns as much from them as simple models: {lab.skill:.0%} of the loss"
     best = lab.get("longer") or lab.base
     return f"the loss falls to {best.last:.3g}; without the inputs it would end at {lab.control.last:.3g}"
 
@@ -177,7 +177,7 @@ def _what_is_wrong(lab: Lab) -> str:
         "flat": "nothing is learnt from the inputs, and no experiment shows why",
         "diverges": "the loss grows, and no experiment shows why",
         "memorises": "the samples are memorised: on unseen samples the loss stays at chance level",
-        "unclear": "it learns, but too little for the experiments to tell",
+        "unclear": "it learns, but too little for the experiments to be conclusive",
         "lags": "it learns far less than simple models do",
         "none": "it learns, but see the findings",
     }[lab.trouble]

@@ -23,7 +23,7 @@ def load_the_trained_one(finding: Finding, source: Source) -> Iterator[Edit]:
             continue
         to, of = source.owner(call), source.owner(taken[0])
         if source.code(to) != source.code(of):
-            if "set back" not in finding.what:
+            if "was reset" not in finding.what:
                 continue
             swapped = source.replace(to, source.code(of)), source.replace(of, source.code(to))
             yield source.edit("load the trained weights into the copy", *swapped)

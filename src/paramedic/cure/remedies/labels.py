@@ -87,7 +87,7 @@ def next_step(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM513", compare="nothing")
 def shift_once(finding: Finding, source: Source) -> Iterator[Edit]:
     """Labels that are shifted on the way are not shifted again."""
-    if "two places later" not in finding.what:
+    if "two positions later" not in finding.what:
         return
     statement = source.statement_at(finding.where.line)
     if statement is None:

@@ -72,7 +72,7 @@ def one_with_one(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM616", compare="nothing")
 def divide_by_samples(finding: Finding, source: Source) -> Iterator[Edit]:
     """Right answers are divided by samples, not by batches."""
-    if "divide by the labels" not in finding.remedy:
+    if "divide by the number of labels" not in finding.remedy:
         return
     statement = source.statement_at(finding.where.line)
     for call in source.calls("len", statement) if statement is not None else []:
@@ -86,7 +86,7 @@ def divide_by_samples(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM616", compare="nothing")
 def count_anew(finding: Finding, source: Source) -> Iterator[Edit]:
     """Counters start at 0 at every pass."""
-    counter = re.match(r"set (\w+) to 0 inside the loop", finding.remedy)
+    counter = re.match(r"set (\w+) to 0 inside the epoch loop", finding.remedy)
     statement = source.statement_at(finding.where.line)
     if counter is None or not isinstance(statement, cst.SimpleStatementLine) or source.indent_of(statement) is None:
         return

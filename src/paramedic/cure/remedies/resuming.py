@@ -17,7 +17,7 @@ from paramedic.findings import Finding
 def scheduler_before_loading(finding: Finding, source: Source) -> Iterator[Edit]:
     """A scheduler sets the rate when it is made: it is made before the saved rate is loaded."""
     statement = source.statement_at(finding.where.line)
-    if not _is_line(source, statement) or "make the scheduler first" not in finding.remedy:
+    if not _is_line(source, statement) or "build the scheduler first" not in finding.remedy:
         return
     block, place = source.siblings(statement)
     loading = [other for other in block[:place] if source.calls("load_state_dict", other)]

@@ -121,7 +121,7 @@ def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0
 
     split = audit.train
     if split.size < samples:
-        raise Abstain(f"{split.name} has only {split.size} samples")
+        raise Abstain(f"only {split.size} samples in {split.name}")
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text" and len(sketch.words) == 1:
             what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"

@@ -55,7 +55,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
         return
     answer = lab.tried["simple-models"].answer
     if answer["samples"] < fewest:
-        raise Abstain(f"there are only {answer['samples']} samples; {fewest} are needed")
+        raise Abstain(f"only {answer['samples']} samples; {fewest} are needed")
     loader = run.first(Loader)
     yield Finding(
         what=f"in {answer['samples']:,} samples no simple model finds anything: the best, a {answer['best']}, scores "
@@ -100,7 +100,7 @@ def in_data(audit: Audit, *, samples: int = 200, chance: float = 0.05) -> Iterat
         raise Abstain("the target column was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None or signal.size < samples:
-        raise Abstain("there are too few samples, or more than one target per sample")
+        raise Abstain("too few samples, or more than one target per sample")
     if signal.p_value <= chance:
         return
     shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
