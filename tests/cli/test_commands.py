@@ -206,3 +206,20 @@ def test_help_names_flags_and_arguments_without_the_types_of_python(warm_shop: W
         assert done.code == 0
         for name in ("<bool>", "<str>", "<list[", "<path>", "<int"):
             assert name not in done.stdout
+
+
+def test_conditions_that_never_went_one_way_are_listed_on_request(shop: Workshop) -> None:
+    script = shop.write(
+        "branches.py",
+        "import torch\n"
+        "model = torch.nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for step in range(5):\n"
+        "    model(torch.ones(4, 2)).mean().backward()\n"
+        "    if step > 1000:\n"
+        "        print('warm')\n"
+        "    optimizer.step()\n",
+    )
+    said = shop.paramedic("run", "--branches", script).stderr
+    assert "branches.py:6  always false: step > 1000" in said
+    assert "never went" not in shop.paramedic("run", script).stderr
