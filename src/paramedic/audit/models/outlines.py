@@ -20,9 +20,8 @@ MANY = 4  # times as many values as the median mask
 RIM, USUAL_RIM = 0.1, 0.02  # of a mask's outline that lies between two other classes; in half of the masks
 JUMPS = 0.1  # of the steps between classes that leave one out, in half of the masks; smeared ones have none
 GOOD, BAD = 0.85, 0.7  # overlap of masks with what the colours tell: of the median mask, and of one in doubt
-CLEARLY = 6.0  # typical deviations below the median
+CLEARLY = 6.0  # typical deviations from the median
 MOST_BAD = 0.25  # of the masks
-MORE = 2.0  # times as many wrong pixels as in the median mask
 LEARNT, JUDGED = 300, 1_500  # pixels of each image that a model learns from, and is asked about
 FOLDS = 3
 
@@ -101,7 +100,8 @@ def misfits(split: Split) -> Odd | None:
     usual = float(np.median(fit))
     typical = 1.4826 * float(np.median(np.abs(fit - usual)))
     # A few wrong pixels, as every mask has them, are a large part of a small object.
-    more = wrong > MORE * np.median(wrong)
+    spread = 1.4826 * float(np.median(np.abs(wrong - np.median(wrong))))
+    more = wrong > np.median(wrong) + CLEARLY * spread
     hit = np.flatnonzero((fit < min(BAD, usual - CLEARLY * typical)) & more)
     if usual < GOOD or not 0 < len(hit) <= MOST_BAD * len(masks):
         return None
