@@ -20,7 +20,7 @@ MANY = 4  # times as many values as the median mask
 RIM, USUAL_RIM = 0.1, 0.02  # of a mask's outline that lies between two other classes; in half of the masks
 JUMPS = 0.1  # of the steps between classes that leave one out, in half of the masks; smeared ones have none
 GOOD, BAD = 0.85, 0.7  # overlap of masks with what the colours tell: of the median mask, and of one in doubt
-CLEARLY = 6.0  # typical deviations below the median
+CLEARLY = 6.0  # typical deviations from the median
 MOST_BAD = 0.25  # of the masks
 LEARNT, JUDGED = 300, 1_500  # pixels of each image that a model learns from, and is asked about
 FOLDS = 3
@@ -96,39 +96,44 @@ def misfits(split: Split) -> Odd | None:
     classes = np.unique(np.concatenate([np.unique(mask) for mask in masks]))
     if not 2 <= len(classes) <= MOST_CLASSES:
         return None
-    fit = _overlaps(images, masks)
+    fit, wrong = _overlaps(images, masks)
     usual = float(np.median(fit))
     typical = 1.4826 * float(np.median(np.abs(fit - usual)))
-    hit = np.flatnonzero(fit < min(BAD, usual - CLEARLY * typical))
+    # A few wrong pixels, as every mask has them, are a large part of a small object.
+    spread = 1.4826 * float(np.median(np.abs(wrong - np.median(wrong))))
+    more = wrong > np.median(wrong) + CLEARLY * spread
+    hit = np.flatnonzero((fit < min(BAD, usual - CLEARLY * typical)) & more)
     if usual < GOOD or not 0 < len(hit) <= MOST_BAD * len(masks):
         return None
     hit = hit[np.argsort(fit[hit], kind="stable")]
     return Odd(samples=[int(indices[i]) for i in hit], worst=float(fit[hit[0]]), usual=usual)
 
 
-def _overlaps(images: list[NDArray[np.float64]], masks: list[Array]) -> NDArray[np.float64]:
-    """For each mask, the overlap of its objects with what a forest makes of the pixels; it learns from other images."""
+def _overlaps(images: list[NDArray[np.float64]], masks: list[Array]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each mask, the overlap of its objects with what a forest makes of the pixels, and the share of pixels that
+    differ; the forest learns from other images."""
     from sklearn.ensemble import RandomForestClassifier
 
     random = np.random.default_rng(0)
     ground = _ground(masks)
     folds = random.integers(0, FOLDS, len(masks))
     features = [_features(image) for image in images]
-    found = np.ones(len(masks))
+    found, wrong = np.ones(len(masks)), np.zeros(len(masks))
     for fold in range(FOLDS):
         learnt = [i for i in range(len(masks)) if folds[i] != fold]
         places = {i: random.choice(masks[i].size, min(LEARNT, masks[i].size), replace=False) for i in learnt}
         rows = np.concatenate([features[i][at] for i, at in places.items()])
         labels = np.concatenate([masks[i].reshape(-1)[at] for i, at in places.items()])
         if len(np.unique(labels)) < 2:
-            return np.zeros(len(masks))
+            return np.zeros(len(masks)), wrong
         forest: Any = RandomForestClassifier(20, min_samples_leaf=5, n_jobs=-1, random_state=0).fit(rows, labels)
         for i in np.flatnonzero(folds == fold).tolist():
             at = random.choice(masks[i].size, min(JUDGED, masks[i].size), replace=False)
             said, given = forest.predict(features[i][at]) != ground, masks[i].reshape(-1)[at] != ground
             either = int((said | given).sum())
             found[i] = float((said & given).sum() / either) if either else 1.0
-    return found
+            wrong[i] = float((said != given).mean())
+    return found, wrong
 
 
 def _ground(masks: list[Array]) -> int:
