@@ -13,6 +13,7 @@ from paramedic.static.libraries import passed_on
 from paramedic.static.program import Function, Program, Scope, called, own_nodes
 
 MOST = 80  # links; a longer history names everything, and so nothing
+MOST_VALUES = 400  # that are followed: `a, b = prepare(a, b)` leads back to itself, with one index more each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def history(program: Program, scope: Scope, node: ast.expr, path: Path = ()) -> 
     walk = _Walk(program)
     waiting: deque[tuple[Value, Link | None]] = deque([(Value(node, path, Frame(scope)), None)])
     seen: set[tuple[int, Path, Scope]] = set()
-    while waiting and len(links) < MOST:
+    while waiting and len(links) < MOST and len(seen) < MOST_VALUES:
         value, user = waiting.popleft()
         key = (id(value.node), value.path, value.frame.scope)
         if key in seen:
