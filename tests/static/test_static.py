@@ -356,10 +356,9 @@ def test_what_is_returned_in_a_state_of_its_own_is_taken_by_the_only_call():
 def test_values_that_are_handed_through_one_call_together_do_not_lead_back_without_end() -> None:
     text = """
     def main(model, optimizer, train, val):
-        model, optimizer, train, val = prepare(model, optimizer, train, val)
-        for epoch in range(3):
-            for x, y in train:
-                model(x)  # here
-            model, optimizer, train, val = prepare(model, optimizer, train, val)
+        model, optimizer, train, val = prepare(
+            model, optimizer, train, val)
+        for x, y in train:
+            model(x)  # here
     """
     assert any("prepare" in line for line in made(text))
