@@ -155,7 +155,7 @@ def test_a_model_that_speaks_of_accelerators_is_asked_on_the_host(warm_shop: Wor
 @pytest.mark.parametrize(
     ("handler", "answer"),
     [
-        ("SIG_DFL", "1"),
+        ("signal.SIG_DFL", "1"),
         ("lambda *_: None", "Impossible: the program handles SIGCHLD, and would notice another process"),
     ],
     ids=["none", "the program's"],
