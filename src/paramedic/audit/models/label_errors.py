@@ -81,8 +81,11 @@ def by_margins(audit: Audit) -> Doubts | None:
     if usual < TRAINED or negative.sum() > MOST_NEGATIVE * judged.sum():
         return None
     worst = np.flatnonzero(negative)[np.argsort(lead[negative], kind="stable")]
+    confidence = _confidence(audit, samples[worst])
+    kept = confidence < 0.5  # the others have a label that a good model, which has not seen them, gives them as well
+    worst, confidence = worst[kept], confidence[kept]
     first = f"another class was ahead by {-lead[worst[0]]:.1f} on average over your training" if len(worst) else ""
-    firm = int((lead[worst] < -0.5 * usual).sum())
+    firm = int(((lead[worst] < -0.5 * usual) & (confidence < FIRM)).sum())
     return Doubts(
         samples=samples[worst],
         given=labels[worst],
@@ -92,6 +95,22 @@ def by_margins(audit: Audit) -> Doubts | None:
         size=int(judged.sum()),
         because=first,
     )
+
+
+def _confidence(audit: Audit, samples: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How probable a forest that has not seen these samples finds their labels; 0 where it is no judge of labels.
+
+    A network that was trained for a short time is behind on every hard sample, whatever its label.
+    """
+    signal, found = audit.signal, audit.train.features
+    none = np.zeros(len(samples))
+    if signal is None or signal.probabilities is None or signal.classes is None or found.labels is None:
+        return none
+    if signal.score < RELIABLE:
+        return none
+    labels = np.searchsorted(signal.classes, found.labels[signal.rows])
+    known = dict(zip(found.indices[signal.rows].tolist(), self_confidence(labels, signal.probabilities), strict=True))
+    return np.array([known.get(sample, 0.0) for sample in samples.tolist()])
 
 
 def by_forest(audit: Audit) -> Doubts | None:
