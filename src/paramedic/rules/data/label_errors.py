@@ -23,8 +23,8 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
 
     Found by `paramedic audit`: a random forest that has not seen a sample is more confident in another class than it
     usually is in the true one (confident learning); with few samples, a linear model and a kernel SVM must agree.
-    `paramedic run --audit` finds them better: during your own training another class stayed ahead of the given one, and a
-    good forest does not give the sample that label either. The samples are ranked, worst first.
+    `paramedic run --audit` finds them better: during your own training another class stayed ahead of the given one,
+    and a good forest does not give the sample that label either. The samples are ranked, worst first.
 
     ## Why it hurts
     A network memorises wrong labels, and a validation set with wrong labels cannot tell a good model from a better one.
