@@ -49,7 +49,7 @@ def assert_quality(
         mean, spread = statistics.mean(known), statistics.stdev(known)
         cause = Cause(
             code="PM904",
-            what=f"{len(known)} seeds gave {mean:.4g} ± {spread:.2g}; worse than {edge:.4g} is no chance any more",
+            what=f"{len(known)} seeds gave {mean:.4g} ± {spread:.2g}; the limit is {edge:.4g}",
             remedy="find the change that did it (git bisect run pytest …); if it is meant, pytest --paramedic-update",
         )
         raise CheckFailed("assert_quality", f"the metric is {value:.4g}", [cause])
