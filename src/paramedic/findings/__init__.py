@@ -121,6 +121,9 @@ class TimeShare:
     share: float  # of the time of a step
 
 
+SLIGHT = 0.1  # share of the loss of guessing: who gets rid of less has learnt little
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """Where a run's loss began and ended."""
@@ -131,6 +134,11 @@ class Progress:
     learnt: bool | None = None  # None: the loss is not one whose value can be judged
     evaluation: float | None = None  # the last loss of the only evaluation
     best: tuple[int, float] | None = None  # step and loss, where the run ended much worse than it once was
+
+    @property
+    def slight(self) -> bool:
+        """Reliably better than guessing, but hardly: weak data, or a fault that no rule knows."""
+        return bool(self.learnt) and self.guessing is not None and self.last > (1 - SLIGHT) * self.guessing > 0
 
     @property
     def trouble(self) -> str:

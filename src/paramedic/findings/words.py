@@ -236,6 +236,8 @@ def _healthy(diagnosis: Diagnosis) -> str:
         guess = "" if progress.guessing is None else f" (guessing {number(progress.guessing)})"
         measured = "" if progress.evaluation is None else f", {number(progress.evaluation)} in the last evaluation"
         said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}{measured}."
+        if progress.slight:
+            said += " That is hardly better than guessing; paramedic diagnose shows whether the data allow more."
     return f"{said} "
 
 
@@ -247,9 +249,14 @@ def _inconclusive(diagnosis: Diagnosis) -> str:
 
 
 def next_experiment(diagnosis: Diagnosis) -> str:
-    """The command that tells why a script does not learn, where nothing else does."""
-    command = diagnosis.run.command
-    return f"paramedic diagnose {command.removeprefix('python ')}" if _in_trouble(diagnosis) and command else ""
+    """The command that tells why a script learns nothing, or hardly anything, where nothing else does."""
+    command, progress = diagnosis.run.command, diagnosis.run.progress
+    slight = diagnosis.verdict == "healthy" and progress is not None and progress.slight
+    return (
+        f"paramedic diagnose {command.removeprefix('python ')}"
+        if (_in_trouble(diagnosis) or slight) and command
+        else ""
+    )
 
 
 def what_would_help(diagnosis: Diagnosis) -> str:
