@@ -35,10 +35,12 @@ from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.open_questions import open_questions
 from paramedic.rules.outcome import learnt, outcome, setback
+from paramedic.rules.relation import relation
 from paramedic.rules.rule import Abstain, Rule, known_to, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
 
+MORE_THAN_GUESSING = 0.15  # share of right answers, or correlation, that shows that data can be learnt
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
 
@@ -340,8 +342,15 @@ def _progress(run: Run) -> Progress | None:
         judged = outcome(run)
         # A second optimizer is a second phase, and may have begun with other data.
         best = setback(curve) if len(run.facts(Optimizer)) == 1 else None
-        return replace(progress, guessing=judged.prior, learnt=learnt(judged), best=best)
+        progress = replace(progress, guessing=judged.prior, learnt=learnt(judged), best=best)
+        return replace(progress, simple=_by_simple_models(run)) if progress.learnt is False else progress
     return progress
+
+
+def _by_simple_models(run: Run) -> str:
+    found = relation(run)
+    clear = found is not None and found.found and found.right > found.guess + MORE_THAN_GUESSING
+    return str(found) if clear else ""
 
 
 def _describe_model(model: Model) -> str:

@@ -134,6 +134,7 @@ class Progress:
     learnt: bool | None = None  # None: the loss is not one whose value can be judged
     evaluation: float | None = None  # the last loss of the only evaluation
     best: tuple[int, float] | None = None  # step and loss, where the run ended much worse than it once was
+    simple: str = ""  # what a simple model makes of the same samples, where this one learnt nothing
 
     @property
     def slight(self) -> bool:

@@ -264,6 +264,9 @@ def what_would_help(diagnosis: Diagnosis) -> str:
     if diagnosis.run.samples is not None:
         return "Let it read more data."
     if _in_trouble(diagnosis):
+        simple = diagnosis.run.progress.simple if diagnosis.run.progress is not None else ""
+        if simple:
+            return f"The data can be learnt: {simple}. So look at the model, the loss and the settings."
         return "No known fault found; paramedic diagnose shows whether it is the model, the data or the settings."
     if diagnosis.run.exit_code == INTERRUPTED:
         return "It was interrupted (Ctrl-C): let it run for longer."

@@ -246,6 +246,20 @@ class Specimens(Fact):
     answer_tokens: Sequence[Sequence[str]] = ()
 
 
+@fact("labelled_samples", missing="no training batch with one label per sample was looked at")
+class LabelledSamples(Fact):
+    """What the model was given in its first pass over the training data, sample by sample, beside the labels."""
+
+    rows: int
+    width: int  # numbers per sample
+    features: str  # rows × width half-precision numbers in base64: the inputs, or fewer numbers made of them
+    labels: Sequence[float]
+    classes: bool  # the labels are numbers of classes, else they are quantities
+    inputs: int  # numbers per sample before they were made fewer
+    tokens: bool  # the inputs are ids: features count them, whatever their order
+    loader: int | None = None
+
+
 @fact("exchanged_transform", missing="no transform was exchanged")
 class ExchangedTransform(Fact):
     """A transform put into a dataset after it was split."""

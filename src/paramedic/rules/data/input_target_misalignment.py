@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Confusion, Input, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.evaluations import evaluations
 from paramedic.rules.experiments import Lab, at
-from paramedic.rules.outcome import outcome
+from paramedic.rules.outcome import Outcome, learnt, outcome
+from paramedic.rules.relation import BY_CHANCE, relation
 from paramedic.rules.support import at as place
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     """Labels do not match their inputs: paired wrongly, or numbered differently for evaluation.
 
     The first is found by experiments (`paramedic diagnose`): the real labels work no better than permuted ones, for
-    this model and for simple ones. Or many of the labels are random: simple models agree on most samples, and the
+    this model and for simple ones. A run that learnt nothing asks simple models as well, about the samples it has
+    kept. Or many of the labels are random: simple models agree on most samples, and the
     labels that contradict them are spread evenly over all other classes. The second shows in a run: in the evaluation
     almost every sample of a class gets the same wrong prediction, a different one for each class.
 
@@ -55,6 +58,7 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     """
     yield from _renumbered(run)
     yield from _nothing_carries_over(run)
+    yield from _unrelated(run, structured)
     if not run.facts(Trial):
         raise Abstain("this needs experiments (paramedic diagnose)")
     lab = Lab(run)
@@ -167,6 +171,57 @@ def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -
             evidence=(Evidence(name="right_answers", value=right, limit=f"> {expected:.0f} by chance"),),
             confidence=0.86,
         )
+
+
+def _unrelated(
+    run: Run, structured: float, *, fewest: int = 300, passes: int = 3, several: int = 3
+) -> Iterator[Finding]:
+    """Nothing was learnt in several passes, and simple models find nothing in the same samples either.
+
+    A weak signal looks the same, and so does one in the order of tokens: without several classes it is a note.
+    """
+    with contextlib.suppress(Abstain):
+        judged = outcome(run)
+        if judged.prior is None or not _learnt_nothing(run, judged) or _passes(run) < passes:
+            return
+        found = relation(run)
+        if found is None or found.samples < fewest or found.found or found.structure < structured:
+            return
+        loader = run.first(Loader)
+        sure = found.classes >= several and not found.tokens and found.p_value > 2 * BY_CHANCE
+        yield Finding(
+            what=f"inputs and labels of the training data show no relation: {found}",
+            why=f"the model finds none either ({judged}): most likely inputs and labels belong to different samples",
+            remedy="look at ten samples next to their labels, then at where both are read, sorted, shuffled or joined "
+            "(file names sorted as text: 1, 10, 2)",
+            where=place(loader, loader.reader) if loader is not None else judged.curve.where,
+            severity="warning" if sure else "note",
+            evidence=(
+                Evidence(name="p_value", value=round(found.p_value, 3), limit=f"< {BY_CHANCE:g}"),
+                Evidence(name="loss", value=float(f"{judged.curve.end:.3g}"), limit=f"guessing {judged.prior:.3g}"),
+            ),
+            confidence=0.75 if sure else 0.5,
+        )
+
+
+def _learnt_nothing(run: Run, judged: Outcome) -> bool:
+    """No evaluation is better than guessing, whatever the training loss did; without one, that loss stayed there."""
+    if judged.word not in ("stuck", "learning") or judged.prior is None:
+        return False
+    losses = [loss for curve in evaluations(run, judged.curve.task) for _, loss in curve]
+    tables = [event.rows for event in run.facts(Confusion, phase="eval") if event.rows]
+    if len(losses) < 2 and len(tables) < 2:
+        return judged.bad and learnt(judged) is not True
+    at_chance = all(_by_chance(rows) is not None for rows in tables if len(rows) > 1)
+    return at_chance and (not losses or min(losses) > 0.98 * judged.prior)
+
+
+def _passes(run: Run) -> float:
+    """How often the training has gone over its data."""
+    loader = run.first(Loader)
+    if loader is None or not loader.batches:
+        return math.inf
+    return run.steps / loader.batches
 
 
 def _varies(rows: Table) -> bool:

@@ -1,5 +1,6 @@
 """PM603."""
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
@@ -30,8 +31,9 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> 
     divided by the number of labels of the whole step.
 
     ## When this is wrong
-    When every sequence should have the same weight, whatever its length. Sums alone are not reported: the learning rate
-    may be chosen for them. It is an alarm if the steps are so large that the loss rose, and a mean would not be.
+    When every sequence should have the same weight, whatever its length. A sum that nobody divides is a note, because
+    the learning rate may have been chosen for it; it is an alarm if the steps are so large that the loss rose, and
+    those of a mean would not be. Adam and its relatives rescale their steps, so a sum does them no harm.
 
     ## Options
     `ratio`: largest to smallest number of labels within a step; `fewest`: fewest steps seen; `passes`: fewest
@@ -77,16 +79,31 @@ def _sum_too_large(
     optimizer = optimizer_of(run)
     if len(lines) != 1 or many < fewest or not as_they_are or not means or optimizer is None:
         return
-    found = overshoot(run) if optimizer.class_ in _GROWS else None
+    if optimizer.class_ not in _GROWS:
+        return
+    found = None
+    with contextlib.suppress(Abstain):  # whether the steps are too large may be unknown; that they are sums is not
+        found = overshoot(run)
+    remedy = f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch"
+    counted = Evidence(name="micro_batches_per_step", value=many)
     if found is None or found.push / many >= found.limit:
+        yield Finding(
+            what=f"the gradients of {many} micro-batches are added up, not averaged",
+            why=f"each step is {many} × as long as that of one large batch with the same learning rate",
+            remedy=f"{remedy}; or leave it, if the learning rate was chosen for the sum",
+            where=passes[0].where,
+            evidence=(counted,),
+            severity="note",
+            confidence=0.7,
+        )
         return
     yield Finding(
         what=f"the gradients of {many} micro-batches are added up, not averaged: each step is {many} × too large",
         why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
-        remedy=f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch",
+        remedy=remedy,
         where=passes[0].where,
         evidence=(
-            Evidence(name="micro_batches_per_step", value=many),
+            counted,
             Evidence(name="update_to_weight", value=float(f"{found.push:.3g}"), limit=f"< {found.limit:g}"),
         ),
         confidence=0.93,
