@@ -6,11 +6,14 @@ import contextlib
 import io
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from typing import TextIO
 
 from paramedic import cells, descriptors
 
 _kept: list[TextIO] = []
+_here = threading.local()  # .silent: this thread repeats what was said already
 
 
 class _Nowhere(io.StringIO):
@@ -48,8 +51,20 @@ def tell_terminal(text: str) -> None:
             say(f"paramedic: {text}")
 
 
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """For work that another process of ours has done before, warnings included: they are not said twice."""
+    _here.silent = True
+    try:
+        yield
+    finally:
+        _here.silent = False
+
+
 def say(text: str, *, end: str = "\n") -> None:
     """Say something on stderr; never fails."""
+    if getattr(_here, "silent", False):
+        return
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if sys.stderr is not None and _kept:
             sys.stderr.flush()  # what the script said comes first

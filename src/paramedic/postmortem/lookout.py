@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paramedic import voice
 from paramedic.findings import Finding
 from paramedic.rules.rule import Rule
 
@@ -104,6 +105,7 @@ def _lookout(folder: Path, order: Mapping[str, Any]) -> Lookout:
     from paramedic.config import load_config, rule_options
     from paramedic.rules.catalogue import select
 
-    config = load_config(Path(order["cwd"]))
-    rules = select(chosen=tuple(order["select"]) or config.select, ignored=tuple(order["ignore"]) or config.ignore)
+    with voice.silence():  # the launcher has read the same settings and rules
+        config = load_config(Path(order["cwd"]))
+        rules = select(chosen=tuple(order["select"]) or config.select, ignored=tuple(order["ignore"]) or config.ignore)
     return Lookout(folder, rules, rule_options(config))
