@@ -60,6 +60,11 @@ def draws_an_order(node: ast.AST) -> bool:
     return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
 
 
+def parts_at_random(node: ast.AST) -> bool:
+    """`random_split(data, ...)`, `train_test_split(x, y)`, or an order drawn for a split: `rng.permutation(n)`."""
+    return draws_an_order(node) or names_any(node, ("random_split", "train_test_split", "KFold", "ShuffleSplit"))
+
+
 def draws_again(node: ast.AST) -> bool:
     """Rows drawn with replacement: `resample(rows)`, `rng.choice(rows, replace=True)`, `SMOTE().fit_resample(x, y)`."""
     for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):

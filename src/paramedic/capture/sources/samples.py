@@ -25,6 +25,12 @@ FEWEST_ROWS, MOST_COLUMNS = 8, 64  # different samples of a batch, and columns, 
 MOST_LOADERS = 32
 MOST_BYTES = 16_000_000  # of a batch that is gone through sample by sample
 LEAST_VALUES = 4  # of a sample that is told from others by its content
+STRETCH = 8  # values in a row, or places of a series with several values each that make as many
+ONE_IN = 4  # stretches that are remembered: the same ones wherever they occur
+MOST_STRETCHES = 50_000
+
+
+_WEIGHTS = torch.randint(1 << 62, (1024,), generator=torch.Generator().manual_seed(0)) | 1
 
 
 @dataclass(slots=True)
@@ -39,6 +45,7 @@ class Given:
     first_rows: int = 0  # of them in the first pass, in which no sample comes twice
     first_contents: int = 0  # and how many different ones there were
     continuous: bool | None = None  # hardly two samples have one value in common, so none are equal by chance
+    stretches: set[int] = field(default_factory=set)  # parts of series: windows may overlap without being equal
     workers: int = 0  # that read a stream, each a copy of it
     makers: dict[bytes, int] = field(default_factory=dict)  # of a stream's first pass: the worker that gave a sample
     across: int = 0  # samples that another worker had given before
@@ -89,6 +96,8 @@ class Samples:
                     _by_worker(seen, digest, place % seen.workers)  # they take turns
         if seen.continuous is None:
             seen.continuous = _is_continuous(rows)
+        if seen.continuous and len(seen.stretches) < MOST_STRETCHES:
+            seen.stretches.update(_stretches(inputs.detach()))
         if seen.passes <= 1:
             seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
@@ -132,7 +141,8 @@ class Samples:
         # Datasets are known by their identity, which lasts as long as their loaders do.
         alive = a.loader() is not None and b.loader() is not None
         by_index, by_content = len(a.indices & b.indices) if alive else 0, len(a.contents & b.contents)
-        if by_index or by_content:
+        in_part = len(a.stretches & b.stretches) if a.continuous and b.continuous else 0
+        if by_index or by_content or in_part:
             data = Overlap(
                 loader=number,
                 other=other,
@@ -147,6 +157,8 @@ class Samples:
                 other_first_rows=b.first_rows,
                 other_first_contents=b.first_contents,
                 continuous=bool(a.continuous and b.continuous),
+                shared_stretches=in_part,
+                stretches=len(a.stretches),
             )
             self.watcher.state(data, phase="setup")
 
@@ -159,6 +171,30 @@ def _is_continuous(rows: torch.Tensor) -> bool | None:
     columns = different[:, :: max(1, different.shape[1] // MOST_COLUMNS)].T
     own = [len(column.unique()) > 0.9 * len(different) for column in columns]
     return sum(own) > 0.9 * len(own)
+
+
+def _stretches(inputs: torch.Tensor) -> list[int]:
+    """Numbers for short stretches of rows (samples, places) or series (samples, places, values), and some of them only.
+
+    Which of the two axes of a series are the places is not known, so it is read both ways. A stretch is chosen by its
+    content, so that the same one is chosen wherever it lies in a window.
+    """
+    if inputs.dtype != torch.float32 or inputs.dim() not in (2, 3):
+        return []
+    bits = inputs.contiguous().view(torch.int32).long()
+    found: set[int] = set()
+    for series in (bits.unsqueeze(-1),) if inputs.dim() == 2 else (bits, bits.transpose(1, 2)):
+        places = max(1, -(-STRETCH // series.shape[2]))
+        if series.shape[1] < 2 * places:
+            continue
+        weights = _WEIGHTS[: places * series.shape[2]]
+        if len(weights) < places * series.shape[2]:
+            continue
+        windows = series.unfold(1, places, 1).reshape(-1, places * series.shape[2])
+        numbers = (windows * weights).sum(1)  # wraps around, which does no harm
+        numbers = (numbers ^ (numbers >> 29)) * _WEIGHTS[0]
+        found.update(numbers[(numbers >> 7) % ONE_IN == 0].tolist())
+    return list(found)
 
 
 def _by_worker(seen: Given, digest: bytes, worker: int) -> None:

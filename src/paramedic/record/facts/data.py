@@ -325,6 +325,8 @@ class Overlap(Fact):
     other_first_rows: int
     other_first_contents: int
     continuous: bool = False  # hardly two samples have one value in common, so none are equal by chance
+    shared_stretches: int = 0  # short stretches of series, where values are continuous: windows may overlap
+    stretches: int = 0
 
 
 @fact("fed_rows", missing="no such rows were seen")

@@ -21,7 +21,7 @@ from paramedic.rules.lines import (
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 from paramedic.static.history import Link
-from paramedic.static.signs import draws_again
+from paramedic.static.signs import draws_again, parts_at_random
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 _FEWEST = 20  # rows in common
 _MOSTLY = 0.75  # of the rows that would be known if it were training data that is looked at: not all have been seen
 _COPIES = 5  # rows that one batch of a loader holds twice: nobody makes such data by a plain split
+_STRETCHES = 200  # of the evaluated data: fewer say little
+STRETCH = 8  # values
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 
 @rule("PM307", "train-validation-overlap", severity="error", coverage=[Forward])
-def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.02, windows: float = 0.5) -> Iterator[Finding]:
     """The same samples are used for training and evaluation.
 
     Compared by index in the shared dataset, and by content; without a loader, by the rows the model is called with.
+    Windows of a series that overlap are compared by the stretches they have in common.
     `paramedic audit` also compares near copies, and groups of samples that belong together (`patient_id`, `user`),
     which stays a note.
 
@@ -46,15 +49,16 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
 
     ## What to try first
     Split once, before anything else is done to the data, and give each loader its own `Subset`. `subset.dataset` is the
-    whole dataset, not the subset.
+    whole dataset, not the subset. Overlapping windows: split by time, or by recording, before cutting windows.
 
     ## When this is wrong
     Evaluating on part of the training data is fine if other data is evaluated as well; that stays a note, as does a
     loader with "train" in its name.
 
     ## Options
-    `share`: share of the evaluated samples that may occur in the training data. In an audit, which compares all of
-    them, near copies too: `copies`: the same share.
+    `share`: share of the evaluated samples that may occur in the training data. `windows`: share of the evaluated
+    stretches of series that may; where a series is split in time, the windows at the border share some. In an audit,
+    which compares all samples, near copies too: `copies`: the same share.
     """
     loaders = {loader.number: loader for loader in run.facts(Loader)}
     trained, evaluated = users(run, TrainForward), users(run, EvalForward)
@@ -85,6 +89,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
             if shared is not None and shared[0] > share:
                 found.append((number, other, *shared))
                 break
+            if event.stretches >= _STRETCHES and event.shared_stretches > windows * event.stretches:
+                yield _windows(run, event, loaders[number], loaders[other])
+                return
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
         yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
@@ -144,6 +151,23 @@ def _copied(event: Overlap, loader: Loader, link: Link) -> Finding:
         **edited_at(loader.where, outermost(link)),
         evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
         confidence=0.9,
+        severity="error",
+    )
+
+
+def _windows(run: Run, event: Overlap, loader: Loader, train: Loader) -> Finding:
+    part = event.shared_stretches / event.stretches
+    mine = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
+    theirs = argument_history(run, train.where, ("DataLoader",), 0, "dataset")
+    return Finding(
+        what=f"the windows that {loader.variable or 'the evaluation loader'} returned overlap with training windows: "
+        f"{part:.0%} of their values, in stretches of {STRETCH}, are trained on as well",
+        why="windows of one series were split at random, so each has neighbours in the training data that share most "
+        "of its values: the evaluation measures memory",
+        remedy="split by time or by recording first, then cut windows from each part",
+        **edited_at(loader.where, first_link(in_common(mine, theirs), parts_at_random) or common(mine, theirs)),
+        evidence=(Evidence(name="stretches_in_training", value=round(part, 3), limit="0.5"),),
+        confidence=0.93,
         severity="error",
     )
 
