@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 
 import torch
 
@@ -15,6 +16,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 
 MOST_TENSORS = 10_000
+_PLAIN = (int, float, bool, str, slice, type(None), torch.dtype, torch.device)  # they hold no tensor
 
 
 @probe("answers")
@@ -41,7 +43,7 @@ class Answers:
         return known is not None and known[0]() is tensor
 
     def _used(self, args: Args, kwargs: Kwargs, result: object) -> None:
-        for _, tensor in tensors_in((args, kwargs)):
+        for tensor in _tensors_given(args, kwargs):
             known = self._known.get(id(tensor))  # ids are used again: the tensor must still be the one meant
             if known is None or known[0]() is not tensor:
                 continue
@@ -59,3 +61,12 @@ class Answers:
     def _forget(self) -> None:
         self._known.clear()
         self.ops.on_result = None
+
+
+def _tensors_given(args: Args, kwargs: Kwargs) -> Iterator[torch.Tensor]:
+    """As tensors_in, which takes longer: this is asked for every call, those of a data set for each sample included."""
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif type(value) not in _PLAIN:
+            yield from (tensor for _, tensor in tensors_in(value))
