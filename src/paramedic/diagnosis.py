@@ -31,7 +31,7 @@ from paramedic.rules import audited
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.ends import failure, ranks_elsewhere
-from paramedic.rules.evaluations import evaluation_curves
+from paramedic.rules.evaluations import evaluation_curves, mean_losses
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.open_questions import open_questions
 from paramedic.rules.outcome import learnt, outcome, setback
@@ -333,8 +333,8 @@ def _progress(run: Run) -> Progress | None:
     if len(curves) != 1 or curves[0].broke:
         return None
     curve = curves[0]
-    measured = evaluation_curves(run)
-    evaluation = measured[0].values[-1] if len(measured) == 1 else None
+    measured = mean_losses(run) if len(evaluation_curves(run)) == 1 else []
+    evaluation = measured[0].values[-1] if measured else None
     progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     if any("training" in answered.uses for answered in run.facts(EvalForward)):
         return progress  # a model's own answers are the targets, as those of a value network: they move

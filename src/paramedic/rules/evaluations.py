@@ -23,6 +23,13 @@ def evaluation_curves(run: Run) -> list[LossCurve]:
     return found
 
 
+def mean_losses(run: Run, function: str | None = None) -> list[LossCurve]:
+    """The curves of losses that are means over their batch, as those of training: sums cannot be compared with them."""
+    calls = [call for call in run.facts(LossCall, phase="eval") if function in (None, call.function)]
+    means = {call.line for call in calls} - {call.line for call in calls if call.reduction != "mean"}
+    return [curve for curve in evaluation_curves(run) if curve.label in means]
+
+
 def evaluations(run: Run, function: str | None) -> list[list[tuple[int, float]]]:
     """For each line that evaluates with this loss function: (step, mean over its batches), in order."""
     lines = {call.line for call in run.facts(LossCall, phase="eval") if call.function == function}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Confusion, Input, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.evaluations import evaluations
+from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, at
 from paramedic.rules.outcome import Outcome, learnt, outcome
 from paramedic.rules.relation import BY_CHANCE, relation
@@ -215,7 +215,7 @@ def _learnt_nothing(run: Run, judged: Outcome) -> bool:
     """No evaluation is better than guessing, whatever the training loss did; without one, that loss stayed there."""
     if judged.word not in ("stuck", "learning") or judged.prior is None:
         return False
-    losses = [loss for curve in evaluations(run, judged.curve.task) for _, loss in curve]
+    losses = [loss for curve in mean_losses(run, judged.curve.task) for loss in curve.values]
     tables = [event.rows for event in run.facts(Confusion, phase="eval") if event.rows]
     if len(losses) < 2 and len(tables) < 2:
         return judged.bad and learnt(judged) is not True
