@@ -1,5 +1,4 @@
 """Three classes from twelve features, a small network, a loader."""
-# needs: experiments
 
 import torch
 from torch import nn

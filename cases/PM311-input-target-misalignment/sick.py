@@ -1,5 +1,4 @@
 """Three classes from twelve features; features and labels were sorted apart."""
-# needs: experiments
 
 import torch
 from torch import nn

@@ -60,6 +60,11 @@ def draws_an_order(node: ast.AST) -> bool:
     return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
 
 
+def lists_files(node: ast.AST) -> bool:
+    """`sorted(os.listdir(folder))`, `folder.glob("*.png")`: names, in an order of their own."""
+    return names_any(node, ("listdir", "glob", "iglob", "rglob", "iterdir", "scandir"))
+
+
 def parts_at_random(node: ast.AST) -> bool:
     """`random_split(data, ...)`, `train_test_split(x, y)`, or an order drawn for a split: `rng.permutation(n)`."""
     return draws_an_order(node) or names_any(node, ("random_split", "train_test_split", "KFold", "ShuffleSplit"))

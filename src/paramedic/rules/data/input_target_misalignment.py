@@ -12,9 +12,11 @@ from paramedic.record.facts import Confusion, Input, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, at
-from paramedic.rules.outcome import Outcome, learnt, outcome
+from paramedic.rules.lines import Places, argument_history, edited_at, first_link
+from paramedic.rules.outcome import Outcome, outcome
 from paramedic.rules.relation import BY_CHANCE, relation
 from paramedic.rules.support import at as place
+from paramedic.static.signs import lists_files
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -201,7 +203,7 @@ def _unrelated(
             why=f"the model finds none either ({judged}): most likely inputs and labels belong to different samples",
             remedy="look at ten samples next to their labels, then at where both are read, sorted, shuffled or joined "
             "(file names sorted as text: 1, 10, 2)",
-            where=place(loader, loader.reader) if loader is not None else judged.curve.where,
+            **_paired_at(run, loader, judged),
             severity="warning" if sure else "note",
             evidence=(
                 Evidence(name="p_value", value=round(found.p_value, 3), limit=f"< {BY_CHANCE:g}"),
@@ -211,6 +213,14 @@ def _unrelated(
         )
 
 
+def _paired_at(run: Run, loader: Loader | None, judged: Outcome) -> Places:
+    """Where files are listed, if they are: their order is the usual reason; else where the loader is built."""
+    if loader is None:
+        return edited_at(judged.curve.where, None)
+    given = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
+    return edited_at(place(loader, loader.reader), first_link(given, lists_files))
+
+
 def _learnt_nothing(run: Run, judged: Outcome) -> bool:
     """No evaluation is better than guessing, whatever the training loss did; without one, that loss stayed there."""
     if judged.word not in ("stuck", "learning") or judged.prior is None:
@@ -218,7 +228,7 @@ def _learnt_nothing(run: Run, judged: Outcome) -> bool:
     losses = [loss for curve in mean_losses(run, judged.curve.task) for loss in curve.values]
     tables = [event.rows for event in run.facts(Confusion, phase="eval") if event.rows]
     if len(losses) < 2 and len(tables) < 2:
-        return judged.bad and learnt(judged) is not True
+        return judged.bad  # a little less than guessing is what memorising gives
     at_chance = all(_by_chance(rows) is not None for rows in tables if len(rows) > 1)
     return at_chance and (not losses or min(losses) > 0.98 * judged.prior)
 
