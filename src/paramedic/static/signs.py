@@ -103,10 +103,11 @@ def counts(node: ast.AST) -> bool:
     return names_any(node, ("arange", "range")) and names_any(node, ("repeat", "tile", "repeat_interleave", "expand"))
 
 
-def mirrors(node: ast.AST) -> bool:
-    """Whether it turns a picture around."""
+def mirrors(node: ast.AST, classes: Collection[str] = ()) -> bool:
+    """Whether it turns a picture around. To build an object of one of these classes turns nothing yet."""
     backwards = any(isinstance(inner, ast.Slice) and _text(inner.step) == "-1" for inner in ast.walk(node))
-    return backwards or any(word in name_of(inner).lower() for inner in ast.walk(node) for word in _MIRRORS)
+    names = [name_of(inner) for inner in ast.walk(node)]
+    return backwards or any(word in name.lower() for name in names if name not in classes for word in _MIRRORS)
 
 
 def names_any(node: ast.AST, names: Collection[str]) -> bool:

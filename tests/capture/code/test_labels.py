@@ -43,6 +43,13 @@ def shifted(rows: list[torch.Tensor]) -> dict[str, torch.Tensor]:
     return batch
 
 
+def shifted_in_part(rows: list[torch.Tensor]) -> dict[str, torch.Tensor]:
+    ids = torch.stack(rows)
+    labels = torch.full_like(ids, -100)
+    labels[:, :-1] = ids[:, 1:]  # <- the shift of a part
+    return {"input_ids": ids, "labels": labels}
+
+
 def lines(collate: Callable[..., Any]) -> dict[str, int | None]:
     found = label_sites(DataLoader([torch.zeros(3)], collate_fn=collate))
     return {how: site.line if (site := found.of(how)) else None for how in ("shifted", "left_out")}
@@ -64,3 +71,7 @@ def test_labels_are_left_out_by_a_number_of_their_own_at_the_line_that_does_so()
 
 def test_labels_are_shifted_where_they_are_put_into_the_batch() -> None:
     assert lines(shifted) == {"shifted": marked("the shift"), "left_out": None}
+
+
+def test_labels_are_shifted_where_a_part_of_them_is_written() -> None:
+    assert lines(shifted_in_part) == {"shifted": marked("the shift of a part"), "left_out": None}

@@ -45,7 +45,7 @@ def _first(codes: list[CodeType], find: Function) -> Site | None:
 
 
 def _shifted(function: ast.FunctionDef, module: ast.Module) -> int | None:
-    """`"labels": ids[1:]`, or what that name was last assigned."""
+    """`"labels": ids[1:]`, or what that name, or a part of it, was last assigned: `labels[:, :-1] = ids[:, 1:]`."""
     for node in ast.walk(function):
         value: ast.expr | None = None
         if isinstance(node, ast.Dict):
@@ -55,7 +55,7 @@ def _shifted(function: ast.FunctionDef, module: ast.Module) -> int | None:
             key = node.targets[0].slice
             value = node.value if isinstance(key, ast.Constant) and key.value == "labels" else None
         if isinstance(value, ast.Name):
-            value = next((v for v in reversed(_assigned(function, value.id))), None)
+            value = next((v for v in reversed(_assigned(function, value.id, parts=True))), None)
         if value is not None and any(_moves(inner) for inner in ast.walk(value)):
             return value.lineno
     return None
@@ -103,8 +103,14 @@ def _same_as_another(token: ast.expr, module: ast.Module) -> int | None:
     return None
 
 
-def _assigned(scope: ast.AST, name: str) -> list[ast.expr]:
-    """What a variable is set to, line by line."""
+def _assigned(scope: ast.AST, name: str, *, parts: bool = False) -> list[ast.expr]:
+    """What a variable is set to, line by line; with `parts`, also what is written into it."""
     found = [node for node in ast.walk(scope) if isinstance(node, ast.Assign)]
-    own = [node for node in found if any(isinstance(t, ast.Name) and t.id == name for t in node.targets)]
+    own = [node for node in found if any(_is_target(target, name, parts) for target in node.targets)]
     return [node.value for node in sorted(own, key=lambda node: node.lineno)]
+
+
+def _is_target(target: ast.expr, name: str, parts: bool) -> bool:
+    if parts and isinstance(target, ast.Subscript):
+        target = target.value
+    return isinstance(target, ast.Name) and target.id == name

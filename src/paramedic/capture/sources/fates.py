@@ -71,11 +71,13 @@ class Fates:
     def _settle(self, call: Call, kind: type[TrainForward] | type[EvalForward], phase: str) -> None:
         fact = call.became(kind)
         in_eval = tuple(m.path for m in call.moody if not m.training)
+        frozen = tuple(m.path for m in call.moody if m.norm and m.weights and not m.trainable)
         key = (
             call.path,
             fact.training,
             fact.grad,
             in_eval,
+            frozen,
             call.site,
             fact.uses,
             fact.loader,

@@ -14,7 +14,7 @@ from paramedic.aliases import Function
 from paramedic.capture.facts import address
 from paramedic.capture.watcher import Watcher
 from paramedic.program.anatomy import state as read_state
-from paramedic.program.untouched import entries
+from paramedic.program.untouched import Notes, entries
 from paramedic.program.where import user_site
 from paramedic.record.facts import LateSave, Snapshot
 from paramedic.record.writer import Site
@@ -31,12 +31,21 @@ class Taken(NamedTuple):
     version: int
 
 
+class Latest(NamedTuple):
+    """The last call of a model's state_dict(), and the count of writes to a few of its tensors then."""
+
+    site: Site
+    step: int
+    versions: dict[str, int]
+
+
 class Snapshots:
     """Watches state_dict() and torch.save."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._taken: dict[int, Taken] = {}
+        self._latest: Notes[Latest] = Notes()  # by model
         self._depth = 0
 
     def install(self) -> None:
@@ -50,7 +59,7 @@ class Snapshots:
                 finally:
                     self._depth -= 1
                 if self._depth == 0:
-                    watcher.ask("checkpoints", self._took, state)
+                    watcher.ask("checkpoints", self._took, module, state)
                 return state
 
             return state_dict
@@ -65,10 +74,12 @@ class Snapshots:
         watcher.patches.wrap(nn.Module, "state_dict", watched_state)
         watcher.patches.wrap(torch, "save", watched_save)
 
-    def _took(self, state: Mapping[str, object]) -> None:
+    def _took(self, module: nn.Module, state: Mapping[str, object]) -> None:
         site, step = user_site(), self.watcher.step
-        tensors = [value for value in state.values() if isinstance(value, torch.Tensor) and not value.is_inference()]
-        for tensor in tensors[:REMEMBERED]:
+        tensors = {k: v for k, v in state.items() if isinstance(v, torch.Tensor) and not v.is_inference()}
+        some = dict(list(tensors.items())[:REMEMBERED])
+        self._latest[module] = Latest(site, step, {key: tensor._version for key, tensor in some.items()})
+        for tensor in some.values():
             identity = id(tensor)
             reference = weakref.ref(tensor, functools.partial(self._forget, identity))
             self._taken[identity] = Taken(reference, site, step, tensor._version)
@@ -88,8 +99,19 @@ class Snapshots:
             return None
         taken = next((found for value in shared if (found := self._of(value)) is not None), None)
         if taken is None:
-            return None
+            return self._made_of(module, own, shared)
         return Snapshot(taken_at=taken.site, taken_step=taken.step, moved=shared[0]._version > taken.version)
+
+    def _made_of(
+        self, module: nn.Module, own: Mapping[str, torch.Tensor], shared: list[torch.Tensor]
+    ) -> Snapshot | None:
+        """For other tensors on the same memory, as detach() and cpu() give: they were taken when it was last called, or
+        earlier. Parameters themselves stand for the model as it is."""
+        latest: Latest | None = self._latest.get(module)
+        if latest is None or any(isinstance(value, nn.Parameter) for value in shared):
+            return None
+        moved = any(own[key]._version > version for key, version in latest.versions.items() if key in own)
+        return Snapshot(taken_at=latest.site, taken_step=latest.step, moved=moved, derived=True)
 
     def _saved(self, found: object) -> None:
         """Saved long after it was taken: what is written is the model as it is now."""

@@ -15,6 +15,7 @@ class Snapshot:
     taken_at: Site
     taken_step: int
     moved: bool = False  # the weights have changed since
+    derived: bool = False  # not its own tensors, but others made of them on the same memory
 
 
 @fact("load", missing="no state dict was loaded")

@@ -355,6 +355,14 @@ class Teacher(Fact):
     norms: int
 
 
+@fact("norm_drift", missing="no BatchNorm layer with frozen weights is in train mode")
+class NormDrift(Fact):
+    """BatchNorm layers with frozen weights in train mode: how far their running means have gone since they froze."""
+
+    norms: int
+    furthest: float  # of them, in standard deviations: the mean over its channels
+
+
 @fact("autocast", missing="autocast is not used")
 class Autocast(Fact):
     """A part of the training that computes in half precision."""

@@ -17,8 +17,9 @@ from paramedic.record.facts import (
     TrainForward,
 )
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import edited_at, model_input_history, outermost, target_history
+from paramedic.rules.lines import caller, edited_at, model_input_history, outermost, target_history
 from paramedic.static.history import Link
+from paramedic.static.program import program
 from paramedic.static.signs import mirrors
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
+_READERS = ("__getitem__", "__getitems__", "__iter__")  # of samples
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 
@@ -155,11 +157,22 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
 
 
 def _turning(run: Run, look: Mirrors) -> Link | None:
-    """Where the target is flipped separately from its image; if it never is, where the image is flipped."""
-    target = [link for link in target_history(run, look, "") if mirrors(link.node)]
+    """Where the target is flipped separately from its image; if it never is, where the image is flipped.
+
+    If one helper flips both, it is right, and the line that calls it twice is to be edited.
+    """
+    classes = program(run).classes
+    target = [link for link in target_history(run, look, "") if mirrors(link.node, classes)]
     calls = [call for call in run.facts(TrainForward) if call.where.file == look.where.file]
-    picture = [link for link in model_input_history(run, calls[0].where) if mirrors(link.node)] if calls else []
-    return outermost((target or picture)[0]) if target or picture else None
+    inputs = model_input_history(run, calls[0].where) if calls else []
+    picture = [link for link in inputs if mirrors(link.node, classes)]
+    if not target and not picture:
+        return None
+    link = (target or picture)[0]
+    method = link.scope.function.name if link.scope.function is not None else ""
+    if target and method not in _READERS and any(same.where == link.where for same in picture):
+        return caller(link)
+    return outermost(link)
 
 
 def _changing(firsts: list[Batch]) -> int | None:

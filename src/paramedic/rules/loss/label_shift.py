@@ -1,10 +1,13 @@
 """PM513."""
 
+import ast
 from collections.abc import Iterator
 
-from paramedic.record.facts import Asked, GivenTarget, Shift
+from paramedic.findings import Where
+from paramedic.record.facts import Asked, GivenTarget, Loader, Shift
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import always_given, by_place, labels_made_at
+from paramedic.rules.support import always_given, at, by_place, labels_made_at
+from paramedic.static.program import own_nodes, program
 
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
@@ -52,7 +55,7 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: fl
         if not twice and not copies:
             continue
         event = groups[place][0]
-        made = labels_made_at(run, event, "shifted") if twice else event.where
+        made = _shifted_at(run, event) if twice else event.where
         elsewhere = made != event.where
         yield Finding(
             what=f"{found['2' if twice else '0']:.0%} of the labels are the input "
@@ -71,6 +74,25 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: fl
             evidence=(Evidence(name="places", value=2 if twice else 0, limit="1"),),
             confidence=0.93,
         )
+
+
+def _shifted_at(run: Run, event: Shift) -> Where:
+    """Where labels are shifted before the model gets them, if the function that computes the loss does not do it."""
+    made, code = labels_made_at(run, event, "shifted"), program(run)
+    scope = code.scope(event.where.file, event.where.line)
+    if made != event.where or scope is None or any(map(_shifts, own_nodes(scope.body))):
+        return made
+    sites = [loader.labels_at.shifted for loader in run.facts(Loader) if loader.labels_at and loader.labels_at.shifted]
+    return at(event, sites[0] if sites else None)
+
+
+def _shifts(node: ast.AST) -> bool:
+    """`[1:]`, `[:-1]`."""
+    return isinstance(node, ast.Slice) and (_is_number(node.lower, "1") or _is_number(node.upper, "-1"))
+
+
+def _is_number(node: ast.expr | None, text: str) -> bool:
+    return node is not None and ast.unparse(node) == text
 
 
 def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:

@@ -11,7 +11,8 @@ from paramedic.rules.support import at
 def check(run: Run) -> Iterator[Finding]:
     """A saved snapshot shares memory with the live weights.
 
-    `best = model.state_dict()` holds the model's own tensors, which keep changing during training.
+    `best = model.state_dict()` holds the model's own tensors, which keep changing during training. So does
+    `{k: v.detach().cpu() for k, v in model.state_dict().items()}` while the model is on the CPU: neither copies.
 
     ## Why it hurts
     Restoring the "best" weights restores the last ones, and saving them saves the last ones. Early stopping and model
@@ -37,8 +38,8 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"the state dict taken at step {taken.taken_step:,} and {done} at step {event.step:,} "
             f"({event.line}) shares its memory with the live model",
-            why="state_dict() returns the model's own tensors, and training has changed them since",
-            remedy="copy.deepcopy(model.state_dict())",
+            why=_why(taken),
+            remedy=_remedy(taken),
             where=at(event, taken.taken_at),
             evidence=(
                 Evidence(name="shared_memory", value="all tensors", limit="none"),
@@ -46,3 +47,19 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.98,
         )
+
+
+def _derived(taken: Snapshot | LateSave) -> bool:
+    return isinstance(taken, Snapshot) and taken.derived
+
+
+def _why(taken: Snapshot | LateSave) -> str:
+    if _derived(taken):
+        return "neither detach() nor, on the same device, cpu() and to() copy anything, and training went on"
+    return "state_dict() returns the model's own tensors, and training has changed them since"
+
+
+def _remedy(taken: Snapshot | LateSave) -> str:
+    if _derived(taken):
+        return "copy each tensor: {k: v.detach().cpu().clone() for k, v in model.state_dict().items()}"
+    return "copy.deepcopy(model.state_dict())"

@@ -1,14 +1,14 @@
 """PM420."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from paramedic.record.facts import Average, EvalForward, Forward, Load, Mode, Model, Teacher, TrainForward
+from paramedic.record.facts import Average, EvalForward, Forward, Load, Mode, Model, NormDrift, Teacher, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed, many
 
 
 @rule("PM420", "frozen-norm-drift", severity="warning", coverage=[Forward])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, drift: float = 0.4) -> Iterator[Finding]:
     """BatchNorm layers with frozen weights still update their statistics.
 
     `requires_grad = False` stops the gradients; `train()` mode still normalises with the batch and updates
@@ -25,13 +25,19 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     When the statistics should adapt to the new data while the weights stay fixed. Teachers and momentum encoders whose
-    weights follow the student are not reported.
+    weights follow the student are not reported. Layers that were trained earlier in the same run are reported only if
+    they stay frozen until the end and their statistics have gone far: on the data they were trained on, they stay.
+
+    ## Options
+    `drift`: how far, in standard deviations, the running mean of a layer that was trained earlier must have gone since
+    it was frozen.
     """
     yield from _teachers(run)
     events = run.facts(TrainForward)
     following = [f".{e.module}." for e in run.facts(Teacher) if e.moved]
     following += [f".{e.module}." for e in run.facts(Average) if e.kind != "still"]
-    trainable = {m.path for event in events for m in event.moody if m.norm and m.trainable}
+    trained_until = _trained_until(events)
+    gone = {e.module for e in run.facts(NormDrift) if e.furthest >= drift}
     reported: set[str | None] = set()
     for event in events:
         drifting = [
@@ -41,7 +47,7 @@ def check(run: Run) -> Iterator[Finding]:
             and m.training
             and m.weights
             and not m.trainable
-            and m.path not in trainable
+            and (m.path not in trained_until or (trained_until[m.path] < event.step and event.module in gone))
             and not any(part in f".{m.path}." for part in following)
         ]
         if not drifting or event.count < 2 or event.module in reported or not _trains_something(run, event):
@@ -56,6 +62,16 @@ def check(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="frozen_norms_in_train_mode", value=len(drifting), limit="0"),),
             confidence=0.92,
         )
+
+
+def _trained_until(events: Sequence[TrainForward]) -> dict[str, int]:
+    """The last step in which each norm was trainable. One that is trained again later is frozen for its turn only."""
+    last: dict[str, int] = {}
+    for event in events:
+        for m in event.moody:
+            if m.norm and m.trainable:
+                last[m.path] = max(last.get(m.path, -1), event.last_step)
+    return last
 
 
 def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
