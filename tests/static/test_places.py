@@ -12,8 +12,9 @@ from paramedic.static.attributes import buffer_size_at, padding_is_end, set_in_i
 from paramedic.static.clearing import cleared_outside
 from paramedic.static.history import Link
 from paramedic.static.program import Program
-from paramedic.static.signs import repeats_a_value
-from paramedic.static.updating import held_back_at
+from paramedic.static.reads import read_at
+from paramedic.static.signs import repeats_a_value, seeds
+from paramedic.static.updating import blended_with_itself_at, held_back_at
 
 FILE = "train.py"
 
@@ -113,11 +114,64 @@ def test_a_generator_made_in_init() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["tok.pad_token = tok.eos_token", "PAD = EOS", "self.pad_token_id = self.eos_token_id"]
+    "line",
+    [
+        "tok.pad_token = tok.eos_token",
+        "PAD = EOS",
+        "self.pad_token_id = self.eos_token_id",
+        'tok = Tokenizer(eos_token="</s>", unk_token="?", pad_token="</s>")',
+    ],
 )
 def test_padding_that_is_the_end(line: str) -> None:
     text = f"x = 1\n{line}\npad = tok.pad_token_id"
     assert said(text, padding_is_end(read(text))) == line
+
+
+@pytest.mark.parametrize("line", ['Tokenizer(eos="</s>", pad="_")', "net.generate(x, pad_token_id=tok.eos_token_id)"])
+def test_padding_of_its_own(line: str) -> None:
+    assert padding_is_end(read(line)) is None
+
+
+SOFT = """
+    class Agent:
+        def __init__(self):
+            self.target = deepcopy(self.q)
+
+        def blend(self):
+            theirs = dict(self.{model}.named_parameters())
+            for name, p in self.target.named_parameters():
+                p.copy_(0.99 * p + 0.01 * theirs[name])
+"""
+
+
+def test_a_copy_that_is_blended_with_itself() -> None:
+    text = SOFT.format(model="target")
+    assert said(text, blended_with_itself_at(read(text), "target", "q")) is not None
+    assert blended_with_itself_at(read(SOFT.format(model="q")), "target", "q") is None
+
+
+def test_one_seed_for_two_draws() -> None:
+    assert seeds(ast.parse("np.random.default_rng((seed, i))"))
+    assert not seeds(ast.parse("np.random.default_rng()"))
+
+
+def test_an_argument_that_a_module_inside_makes_alike() -> None:
+    text = """
+        class Clock:
+            def forward(self, t):
+                {made}
+                return self.proj(phase)
+
+        class Net:
+            def __init__(self):
+                self.clock = Clock()
+
+            def forward(self, x, t):
+                return self.out(x, self.clock(t))
+    """
+    alike, other = (text.format(made=made) for made in ("phase = t // self.steps", "phase = t / self.steps"))
+    assert said(alike, read_at(read(alike), "Net", "forward", "t")) == "phase = t // self.steps"
+    assert said(other, read_at(read(other), "Net", "forward", "t")) == "return self.out(x, self.clock(t))"
 
 
 def test_a_buffer_with_two_sizes_is_no_answer() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from paramedic.record.facts import CallAsked, LogProb, Optimizer, Step, StepAsked, TargetAsked
+from paramedic.record.facts import CallAsked, Grouping, LogProb, Optimizer, Step, StepAsked, TargetAsked
 from paramedic.record.reader import Run
 from paramedic.rules.support import by_place
 
@@ -94,6 +94,28 @@ def similarity_minimised(run: Run) -> Iterator[Suspect]:
         perfect, opposite, _ = values
         if perfect > 0 > opposite and abs(perfect + opposite) < 0.02 * perfect and (step.loss or 0.0) < perfect:
             yield Suspect(step, target, rounds)
+
+
+def driven_apart(run: Run, *, wider: float = 2.0) -> Iterator[Suspect]:
+    """The loss is larger where samples of one class lie together than where they are mixed, and takes them apart.
+
+    A loss that wants each class at a place of its own may be larger at other places; but it moves a class as a whole.
+    """
+    for step, target, rounds in _only_targets(run, agreeing=False):
+        asked = [t.grouping for s in run.facts(StepAsked) for t in s.targets if t.name == target.name]
+        if rounds < 2 or not all(found is not None and _parted(found, wider) for found in asked):
+            return
+        yield Suspect(step, target, rounds)
+        return
+
+
+def _parted(found: Grouping, wider: float) -> bool:
+    """It costs clearly more each time; and at least half of that is gone once the classes have become wider."""
+    if found.after is None or found.apart is None:
+        return False
+    clear = all(a - b > 0.2 * abs(a) for a, b in zip(found.together, found.dealt, strict=True))
+    halfway = (found.together[-1] + found.dealt[-1]) / 2
+    return clear and found.after < halfway and found.apart > wider
 
 
 def beaten_by_chance(run: Run) -> Iterator[Suspect]:

@@ -19,7 +19,7 @@ from paramedic.rules.support import at
 from paramedic.static.blocks import without_gradients
 from paramedic.static.definitions import Path
 from paramedic.static.history import Link, history
-from paramedic.static.program import arguments_at, calls_at, own_nodes, program, statement_at
+from paramedic.static.program import arguments_at, called, calls_at, own_nodes, program, statement_at
 
 
 def argument_history(
@@ -80,7 +80,16 @@ def applied_at(run: Run, call: LossCall) -> Places:
     """Where forward() applies the function that made a loss's input; inside of a Sequential, where that is built."""
     made = call.made_at
     shown = at(call, made[1:] if made else None)
-    return edited_at(shown, call_of(run, (call.maker or "").partition(" ")[0]) if made else None)
+    if made is None or spelled_at(run, shown, [made[0]]):
+        return Places(where=shown, also=())
+    return edited_at(shown, call_of(run, (call.maker or "").partition(" ")[0]))
+
+
+def spelled_at(run: Run, where: Where, names: Collection[str]) -> bool:
+    """Whether the user's line calls one of these functions itself; otherwise a module or a library does."""
+    scope = program(run).scope(where.file, where.line)
+    calls = calls_at(scope, where.line) if scope is not None and where.line is not None else []
+    return any(called(call) in names for call in calls)
 
 
 def call_of(run: Run, path: str) -> Link | None:

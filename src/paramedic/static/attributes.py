@@ -9,6 +9,8 @@ from paramedic.static.history import Link
 from paramedic.static.program import Program, own_nodes
 from paramedic.static.signs import name_of
 
+_END = ("eos", "end")
+
 
 def set_in_init(program: Program, class_: str, attribute: str) -> Link | None:
     """The line of __init__ that sets `self.attribute`: of this class, else of the only one that does."""
@@ -25,7 +27,10 @@ def set_in_init(program: Program, class_: str, attribute: str) -> Link | None:
 
 
 def padding_is_end(program: Program) -> Link | None:
-    """`tokenizer.pad_token = tokenizer.eos_token`, `PAD = EOS`: the only line that makes one of the other."""
+    """The only line that makes one of the other.
+
+    `tokenizer.pad_token = tokenizer.eos_token`, `PAD = EOS`, `Tokenizer(eos_token="</s>", pad_token="</s>")`.
+    """
     found = []
     places = [(scope, scope.body) for scope in program.scopes()]
     places += [(scope, scope.owner) for classes in program.classes.values() for scope in classes if scope.owner]
@@ -33,6 +38,8 @@ def padding_is_end(program: Program) -> Link | None:
         for node in own_nodes(body):
             if isinstance(node, ast.Assign) and _pads(node.targets[0]) and _ends(node.value):
                 found.append(Link(node.lineno, node.value, scope, "assigned"))
+            elif isinstance(node, ast.Call) and (given := _padded_with_end(node)) is not None:
+                found.append(Link(given.lineno, given, scope, "given"))
     return found[0] if len(found) == 1 else None
 
 
@@ -61,9 +68,22 @@ def _named(node: ast.AST) -> list[tuple[str, ast.expr]]:
     return []
 
 
+def _padded_with_end(call: ast.Call) -> ast.expr | None:
+    """The padding that a call is given, if it is the end token: by its name, or the same text or number as `eos…=`.
+
+    Not an id: `generate(…, pad_token_id=tokenizer.eos_token_id)` says how to generate, and masks no label.
+    """
+    named = {keyword.arg.lower(): keyword.value for keyword in call.keywords if keyword.arg}
+    ends = [ast.dump(value) for name, value in named.items() if name.startswith(_END)]
+    for name, value in named.items():
+        if name.startswith("pad") and not name.endswith("_id") and (_ends(value) or ast.dump(value) in ends):
+            return value
+    return None
+
+
 def _pads(target: ast.expr) -> bool:
     return name_of(target).lower().startswith("pad")
 
 
 def _ends(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name | ast.Attribute) and name_of(value).lower().startswith(("eos", "end"))
+    return isinstance(value, ast.Name | ast.Attribute) and name_of(value).lower().startswith(_END)

@@ -71,6 +71,16 @@ def history(program: Program, scope: Scope, node: ast.expr, path: Path = ()) -> 
     return links
 
 
+def entered_by(program: Program, scope: Scope, call: ast.Call) -> list[Scope]:
+    """The user's functions that a call in this scope may run; of a module, its forward()."""
+    return _Walk(program).entered(call, Frame(scope))
+
+
+def bound(scope: Scope, call: ast.Call) -> dict[str, ast.expr]:
+    """What a call gives to the parameters of the function, by their names."""
+    return {name: value.node for name, value in _bound(scope, call, Frame(scope)).items()}
+
+
 class _Walk:
     """One step back at a time."""
 
@@ -167,7 +177,7 @@ class _Walk:
                     yield caller, node
 
     def _call(self, call: ast.Call, path: Path, frame: Frame) -> Iterator[tuple[Link | None, Value]]:
-        entered = self._entered(call, frame)
+        entered = self.entered(call, frame)
         for scope in entered:
             calls = (*frame.calls, (call.lineno, call.col_offset))
             yield from _returned(scope, path, Frame(scope, _bound(scope, call, frame), calls))
@@ -189,7 +199,7 @@ class _Walk:
             if isinstance(call.func, ast.Name):
                 yield None, Value(call.func, (), frame)
 
-    def _entered(self, call: ast.Call, frame: Frame) -> list[Scope]:
+    def entered(self, call: ast.Call, frame: Frame) -> list[Scope]:
         """The user's functions that a call may run; of a class, those that give the samples of a dataset."""
         name = called(call)
         if name in self._program.classes:

@@ -86,6 +86,12 @@ def repeats_a_value(node: ast.AST) -> bool:
     return any(_multiplied(inner) or _twice(inner) for inner in ast.walk(node))
 
 
+def seeds(node: ast.AST) -> bool:
+    """`np.random.default_rng((seed, i))`, `torch.Generator().manual_seed(i)`: random numbers from a given seed."""
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and (inner.args or inner.keywords)]
+    return any(called(call) in ("default_rng", "RandomState", "Random", "manual_seed") for call in calls)
+
+
 def _multiplied(node: ast.AST) -> bool:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from paramedic.aliases import Fields
+from paramedic.capture.step.grouping import grouping
 from paramedic.capture.step.meeting import meeting
 from paramedic.capture.step.optimum import optimum
 from paramedic.capture.step.step import NotAgain, Step
@@ -89,7 +90,9 @@ def _about(step: Step, name: str, values: torch.Tensor, before: _Look) -> dict[s
             break
     if about.get("away", 0.0) > 0.5:
         about["further"] = _further(step, before)
-    suspicious = not paired or not steers or "further" in about or _elsewhere(about, before.loss)
+    about["grouping"] = grouped = grouping(step, values) if paired and steers else None
+    parted = grouped is not None and "apart" in grouped
+    suspicious = not paired or not steers or parted or "further" in about or _elsewhere(about, before.loss)
     return about | meeting(step, name) if suspicious else about
 
 

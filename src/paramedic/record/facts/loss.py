@@ -111,6 +111,19 @@ class Optimum:
 
 
 @part
+class Grouping:
+    """The loss at answers that lie together by their labels, several times, and at the same ones dealt out at random.
+
+    If they cost more when together, each time, the loss was followed down its slope from there.
+    """
+
+    together: Sequence[float]
+    dealt: Sequence[float]
+    after: float | None = None  # the loss some steps down its slope,
+    apart: float | None = None  # and how many times as wide, next to the distance between them, classes are then
+
+
+@part
 class CallAsked:
     """A call of a model in a step that was run again, and which of its answers the loss uses."""
 
@@ -139,6 +152,7 @@ class TargetAsked:
     number_at: Site | None = None  # and where that becomes a single number
     at_target: AtTarget | None = None
     optimum: Optimum | None = None
+    grouping: Grouping | None = None  # of labels that rows of the only answer share
 
 
 @fact("step_asked", missing="no step was run again on a copy")

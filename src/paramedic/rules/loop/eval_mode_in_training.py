@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import EvalForward, Mode, Model, TrainForward
+from paramedic.record.facts import Backward, EvalForward, Mode, Model, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.lines import edited_at
+from paramedic.rules.lines import edited_at, spelled_at
 from paramedic.rules.support import listed
 from paramedic.static.calls import taken_at
 from paramedic.static.program import program
@@ -35,8 +35,9 @@ def check(run: Run) -> Iterator[Finding]:
         if event.training or not affected or event.module in reported or event.count < 2:
             continue
         reported.add(event.module)
-        switch = _last_switch(run, event)
-        left = switch is not None and _left_so(run, switch, event)
+        own = _before_library_loop(run, event)
+        switch = own or _last_switch(run, event)
+        left = own is not None or (switch is not None and _left_so(run, switch, event))
         since = f", in eval mode since {switch.line}" if switch else ""
         shown = f" ({event.line})" if left else ""
         yield Finding(
@@ -109,6 +110,18 @@ def _handed_over(run: Run, event: TrainForward) -> Mode | None:
 def _last_switch(run: Run, event: TrainForward) -> Mode | None:
     switches = [m for m in run.facts(Mode) if not m.training and m.step <= event.step and m.module == event.module]
     return switches[-1] if switches else None
+
+
+def _before_library_loop(run: Run, event: TrainForward) -> Mode | None:
+    """The user's own eval() before the first step, where a library runs the loop: there is no line for a train().
+
+    A library that leaves the mode alone, as Lightning does since 2.2, trains the model as it was handed over.
+    """
+    if event.step > 0 or any(spelled_at(run, b.where, ["backward"]) for b in run.facts(Backward)):
+        return None
+    switches = [m for m in run.facts(Mode) if m.module == event.module and m.step <= event.step]
+    own = [m for m in switches if spelled_at(run, m.where, ["eval", "train"])]
+    return own[-1] if own and not own[-1].training and own[-1].count == 1 else None
 
 
 def _left_so(run: Run, switch: Mode, event: TrainForward) -> bool:

@@ -1,11 +1,16 @@
 """PM604."""
 
+import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from paramedic.record.facts import Clip, Loop, Step
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at
+from paramedic.static.history import Link
+from paramedic.static.program import called
 
+_GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain")
 MEASURING = 1e6  # a limit that no gradient reaches: the call is there for the norm that it returns
 
 
@@ -42,7 +47,7 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
                 what=f"{event.function} {what} in {event.count:,} of {total:,} calls",
                 why=why,
                 remedy=remedy,
-                where=event.where,
+                **edited_at(event.where, None if event.tensors else _stored(run, event)),
                 evidence=(
                     Evidence(name="tensors", value=event.tensors, limit="≥ 1"),
                     Evidence(name="with_gradient", value=event.with_gradient, limit="≥ 1"),
@@ -68,6 +73,14 @@ def _reason(event: Clip) -> tuple[str, str, str] | None:
         other = "clipped tensors that no optimizer holds"
         return other, "the gradients that are used stay unclipped", "pass the parameters of the model being trained"
     return None
+
+
+def _stored(run: Run, event: Clip) -> Link | None:
+    """The statement that keeps the generator under a name, `params = model.parameters()`: a list could be kept."""
+    made = argument_history(run, event.where, [event.function], keyword="parameters")
+    kept = [link for link in made if link.kind == "assigned" and isinstance(link.node, ast.Call | ast.Name)]
+    unread = any(isinstance(link.node, ast.Call) and called(link.node) in _GENERATORS for link in made)
+    return kept[0] if kept and unread else None
 
 
 def _per_micro_batch(run: Run, event: Clip, total: int) -> Iterator[Finding]:

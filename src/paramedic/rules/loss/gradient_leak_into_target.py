@@ -10,7 +10,7 @@ from paramedic.rules.lines import edited_at, in_common
 from paramedic.rules.support import at, by_place, listed, many
 from paramedic.static.history import Link, history
 from paramedic.static.program import program
-from paramedic.static.signs import repeats_a_value
+from paramedic.static.signs import repeats_a_value, seeds
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
@@ -144,14 +144,22 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
 
 
 def _one_object(run: Run, given: TwinInputs) -> Link | None:
-    """The statement that puts one tensor in both places: `[view] * 2`, `return view, view`."""
+    """The statement that makes both the same: `[view] * 2`, `return view, view`, one seed for two draws."""
     code = program(run)
     scope = code.scope(given.where.file, given.where.line)
     if scope is None or given.where.line is None:
         return None
     names = [ast.Name(name, lineno=given.where.line) for name in (given.first, given.second)]
     one, other = (history(code, scope, name) for name in names)
-    return next((link for link in in_common(one, other) if repeats_a_value(link.node)), None)
+    repeated = next((link for link in in_common(one, other) if repeats_a_value(link.node)), None)
+    return repeated or _same_seed(one, other)
+
+
+def _same_seed(one: list[Link], other: list[Link]) -> Link | None:
+    """Where a function that is called once for each of the two makes a generator from a seed: the same each time."""
+    calls = {(link.where.file, link.line): link.calls for link in other}
+    twice = [link for link in one if calls.get((link.where.file, link.line), link.calls) != link.calls]
+    return next((link for link in twice if seeds(link.node)), None)
 
 
 def _advantage(op: AdvantageWithGraph) -> Finding:

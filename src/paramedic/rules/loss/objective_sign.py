@@ -1,6 +1,7 @@
 """PM516."""
 
 from collections.abc import Iterator
+from statistics import median
 
 from paramedic.record.facts import (
     Backward,
@@ -11,14 +12,17 @@ from paramedic.record.facts import (
     OverlapTerm,
     Pushed,
     RankedDistance,
+    TargetAsked,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.asked_steps import pushed_away, similarity_minimised, without_effect
-from paramedic.rules.lines import edited_at
+from paramedic.rules.asked_steps import driven_apart, pushed_away, similarity_minimised, without_effect
+from paramedic.rules.lines import edited_at, first_link
 from paramedic.rules.outcome import optimizer_of
 from paramedic.rules.support import at
 from paramedic.rules.tried_steps import uphill
-from paramedic.static.program import program
+from paramedic.static.history import Link, history
+from paramedic.static.program import program, statement_at
+from paramedic.static.signs import subtracts
 from paramedic.static.sums import added_at
 
 
@@ -41,7 +45,8 @@ def check(run: Run) -> Iterator[Finding]:
     When the entropy should be minimised: only policies whose `log_prob` is trained as well are judged. A distance may
     be maximised alongside other terms, or by one of two optimizers (adversaries do so): only one that is the whole
     loss, and that rises, is reported. A hand-written loss is re-run on a copy, and reported if it pushes nearly all
-    predictions away from the only target of the step. Outputs that should stay apart rightly minimise their overlap;
+    predictions away from the only target of the step; or if it is larger, and takes the outputs apart, where those with
+    one label lie together. Outputs that should stay apart rightly minimise their overlap;
     only overlaps with given data are judged.
     """
     maximised = list(_maximised(run))
@@ -50,7 +55,8 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _without_effect(run)
     yield from _uphill(run)
     yield from _overlap_minimised(run)
-    yield from _ranked_the_wrong_way(run)
+    ranked = list(_ranked_the_wrong_way(run))
+    yield from ranked or _driven_apart(run)
     policies = run.facts(LogProb)
     pushed: list[ClippedSurrogate | Entropy] = [*run.facts(ClippedSurrogate), *run.facts(Entropy)]
     for op in sorted(pushed, key=lambda op: op.id):
@@ -211,3 +217,36 @@ def _ranked_the_wrong_way(run: Run) -> Iterator[Finding]:
         evidence=(Evidence(name=f"slope_of_the_loss_along_{near}", value=-1, limit="1"),),
         confidence=0.9,
     )
+
+
+def _driven_apart(run: Run) -> Iterator[Finding]:
+    """Works for any loss that compares samples with each other by their labels: triplets, pairs."""
+    for step, target, rounds in driven_apart(run):
+        assert target.grouping is not None and target.grouping.apart is not None
+        together, dealt = (median(values) for values in (target.grouping.together, target.grouping.dealt))
+        yield Finding(
+            what=f"the loss is {together:.3g} if samples with the same label ({target.name!r}) lie together, and "
+            f"{dealt:.3g} if they are mixed",
+            why="to lower it the model must push samples of one class apart: followed down its slope on a copy, it "
+            "took them apart again",
+            remedy="swap the two distances, relu(margin + positive - negative), or turn the sign of the similarity",
+            **edited_at(at(step, target.number_at or target.met_at), _difference(run, target)),
+            evidence=(
+                Evidence(name="loss_of_classes_together", value=round(together, 5), limit=f"< {dealt:.3g}"),
+                Evidence(name="width_of_classes_after_before", value=round(target.grouping.apart, 2), limit="≤ 2"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.92,
+        )
+
+
+def _difference(run: Run, target: TargetAsked) -> Link | None:
+    """The nearest statement, from the line on which the loss becomes a number, that takes a difference."""
+    code = program(run)
+    site = target.number_at
+    scope = code.scope(site[0], site[1]) if site is not None else None
+    statement = statement_at(scope, site[1]) if site is not None and scope is not None and site[1] is not None else None
+    value = getattr(statement, "value", None)
+    if scope is None or value is None or subtracts(value):
+        return None
+    return first_link(history(code, scope, value), subtracts)

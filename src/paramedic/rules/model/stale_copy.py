@@ -23,7 +23,7 @@ from paramedic.rules.support import at
 from paramedic.static.collecting import collected_at, decay_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import called, calls_at, program
-from paramedic.static.updating import held_back_at
+from paramedic.static.updating import blended_with_itself_at, held_back_at
 
 
 @rule("PM418", "stale-copy", severity="warning", coverage=[Model])
@@ -208,16 +208,24 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
             continue
         load = next((load for load in run.facts(Load) if load.module == name), None)
         held_back = _held_back(run, name)
+        parts = [path.rpartition(".")[2] for path in (name, event.source)]
+        itself = blended_with_itself_at(program(run), parts[0], parts[1])
         yield Finding(
             what=f"{name}, a copy of {event.source} used to compute the targets, has not changed in {steps:,} steps",
             why="the targets use the untrained network's values, so only one step of reward can ever be learnt",
-            remedy=("look at this condition: the update under it had no effect; " if held_back else "")
+            remedy=_hint(held_back, itself, name)
             + f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
             "each",
-            **edited_at(load.where if load is not None else asked[0].where, held_back),
+            **edited_at(load.where if load is not None else asked[0].where, itself or held_back),
             evidence=(Evidence(name="steps_without_change", value=steps, limit=f"< {fewest}"),),
             confidence=0.86,
         )
+
+
+def _hint(held_back: Link | None, itself: Link | None, name: str) -> str:
+    if itself is not None:
+        return f"the update takes the weights of {name} itself; "
+    return "look at this condition: the update under it had no effect; " if held_back is not None else ""
 
 
 def _held_back(run: Run, name: str) -> Link | None:
