@@ -264,6 +264,7 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     """
     from paramedic.audit.dense_labels import is_dense, wrongly_laid
     from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
+    from paramedic.audit.models.spectrum import told_by_spectrum
 
     torn = [*_torn(audit)]
     yield from torn
@@ -277,7 +278,7 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     signal = audit.signal
     if signal is None:
         raise Abstain("too few samples, or more than one target per sample")
-    random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
+    random = signal.score < signal.guess + 0.05 and should_be_learnable(audit) and not told_by_spectrum(audit.train)
     if signal.p_value < chance and not random:
         row = broken_from(audit.train, audit.task)
         if row is not None:
