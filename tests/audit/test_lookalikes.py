@@ -1,0 +1,81 @@
+"""Healthy data that looks like a fault to a simple model, each with the fault beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paramedic
+from paramedic.audit.sketches import minhash
+
+
+def alarms(*parts: Any, code: str) -> list[Any]:
+    report = paramedic.audit(*parts, select=[code])
+    assert report.diagnosis.crashed == (), report.diagnosis.crashed[0].traceback
+    return [finding for finding in report.findings if finding.code == code and finding.severity != "note"]
+
+
+@pytest.mark.parametrize("related", [True, False])
+def test_a_rare_class_is_told_by_rank_where_no_forest_ever_answers_with_it(related: bool) -> None:
+    random = np.random.default_rng(1)
+    x = random.normal(size=(1800, 4))
+    y = (random.random(1800) < 1 / (1 + np.exp(5 - 1.4 * x[:, 0]))).astype(int)
+    found = alarms((x, y if related else random.permutation(y)), code="PM322")
+    assert bool(found) is not related
+
+
+def shapes(random: np.random.Generator, labels: Any) -> Any:
+    """Discs, squares and diamonds, anywhere in the picture and of any size."""
+    down, across = np.mgrid[:20, :20]
+    pictures = []
+    for label in labels:
+        (y, x), size = random.uniform(6, 14, 2), random.uniform(3.5, 5.5)
+        dy, dx = np.abs(down - y), np.abs(across - x)
+        inside = [dy**2 + dx**2 < size**2, np.maximum(dy, dx) < 0.85 * size, dy + dx < 1.2 * size][label]
+        pictures.append(random.normal(70, 8, (20, 20)) + 90 * inside)
+    return np.clip(pictures, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("related", [True, False])
+def test_shapes_anywhere_in_a_picture_are_told_by_their_spectrum(related: bool) -> None:
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 3, 360)
+    pictures = shapes(random, labels)
+    found = alarms((pictures, labels if related else random.permutation(labels)), code="PM311")
+    assert bool(found) is not related
+
+
+def test_short_sentences_with_one_word_exchanged_are_no_copies(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    rooms, ways = ("kitchen", "hall", "attic", "cellar"), ("on", "off", "now", "later")
+    texts = {
+        f"please set light {random.integers(1, 60)} in the {random.choice(rooms)} to {random.choice(ways)}"
+        for _ in range(400)
+    }
+    lines = [json.dumps({"text": text, "label": ("a", "b")[len(text) % 2]}) for text in sorted(texts)]
+    (tmp_path / "train.jsonl").write_text("\n".join(lines))
+    assert not alarms(tmp_path / "train.jsonl", code="PM308")
+
+
+def test_common_shingles_of_short_texts_are_counted_and_long_ones_left_alone() -> None:
+    short = minhash.signatures(["alarm 27 for the cellar now", "alarm 8 for the cellar now"])
+    assert minhash.counted(short[:1], short[1:])[0] == pytest.approx(0.5, abs=0.1)
+    long = minhash.signatures([" ".join(map(str, range(300)))])
+    assert minhash.counted(long, long)[0] == 1
+    assert minhash.worded(minhash.signatures(["a word", " \n", ""])).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("by_time", [True, False])
+def test_windows_of_one_series_in_both_parts(by_time: bool) -> None:
+    random = np.random.default_rng(0)
+    series = np.cumsum(random.normal(size=600)).astype(np.float32)
+    x = np.stack([series[i : i + 24] for i in range(575)])
+    y = series[24:599]
+    order = np.arange(575) if by_time else random.permutation(575)
+    train, val = order[:450], order[450:]
+    found = alarms((x[train], y[train]), (x[val], y[val]), code="PM307")
+    assert bool(found) is not by_time
