@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.decomposition import PCA
 
 import paramedic
 from paramedic.audit.sketches import minhash
 
 
-def alarms(*parts: Any, code: str) -> list[Any]:
-    report = paramedic.audit(*parts, select=[code])
+def alarms(*parts: Any, code: str, **settings: Any) -> list[Any]:
+    report = paramedic.audit(*parts, select=[code], **settings)
     assert report.diagnosis.crashed == (), report.diagnosis.crashed[0].traceback
     return [finding for finding in report.findings if finding.code == code and finding.severity != "note"]
 
@@ -79,3 +81,51 @@ def test_windows_of_one_series_in_both_parts(by_time: bool) -> None:
     train, val = order[:450], order[450:]
     found = alarms((x[train], y[train]), (x[val], y[val]), code="PM307")
     assert bool(found) is not by_time
+
+
+@pytest.mark.parametrize("empty", [0.0, None])
+def test_a_column_that_only_one_class_has_values_in(empty: float | None) -> None:
+    random = np.random.default_rng(0)
+    late = random.integers(0, 2, 400)
+    noted = (late == 1) & (random.random(400) < 0.9)
+    days = [float(value) if has else empty for value, has in zip(random.integers(5, 200, 400), noted, strict=True)]
+    table = pl.DataFrame({"age": random.normal(40, 9, 400), "days": days, "late": late})
+    (leak,) = alarms(table, code="PM324", label="late")
+    assert leak.severity == "warning" and leak.columns == ("days",)
+    some = random.permutation(days)[:40].tolist()  # a few of the others have values as well
+    known = [value if value is not None else other for value, other in zip(days[:40], some, strict=True)] + days[40:]
+    spoilt = [5.0 + place % 30 if place < 20 else value for place, value in enumerate(known)]
+    assert not alarms(table.with_columns(days=pl.Series(spoilt)), code="PM324", label="late")
+
+
+@pytest.mark.parametrize("clipped", ["some", "a class", "none"])
+def test_recordings_with_flat_tops(clipped: str) -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 120)
+    time = np.arange(128) / 128
+    x = np.sin(2 * np.pi * ((5 + 4 * y)[:, None] * time + random.random((120, 1)))) + random.normal(0, 0.05, (120, 128))
+    y[:18] = np.arange(18) % 3
+    y[18:] = np.where(y[18:] == 1, 0, y[18:]) if clipped == "a class" else y[18:]
+    rows = {"some": np.arange(120) < 12, "a class": y == 1, "none": y < 0}[clipped]
+    x[rows] = np.clip(4 * x[rows], -1, 1)
+    found = alarms((x.astype(np.float32), y), code="PM321")
+    assert [set(one.samples) for one in found] == ([set(range(12))] if clipped == "some" else [])
+
+
+@pytest.mark.parametrize("fitted_on", ["both", "train"])
+def test_a_pca_of_both_parts_leaks(fitted_on: str) -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 6)) @ random.normal(size=(6, 6))
+    y = (x[:, 0] > 0).astype(int)
+    axes = PCA(4).fit(x if fitted_on == "both" else x[:200]).transform(x).astype(np.float32)
+    assert bool(alarms((axes[:200], y[:200]), (axes[200:], y[200:]), code="PM314")) is (fitted_on == "both")
+
+
+@pytest.mark.parametrize(("stored", "alarmed"), [(5, True), (6, False)])
+def test_labels_beyond_the_number_of_classes_that_is_stored_with_them(
+    tmp_path: Path, stored: int, alarmed: bool
+) -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(1, 6, 200)
+    np.savez(tmp_path / "data.npz", x=random.normal(size=(200, 4)), y=y, num_classes=np.int64(stored))
+    assert bool(alarms(tmp_path / "data.npz", code="PM304")) is alarmed

@@ -262,8 +262,8 @@ def in_data(audit: Audit, *, copies: float = 0.01, windows: float = 0.5) -> Iter
 
 def _overlapping(part: float, limit: float) -> Finding:
     return Finding(
-        what=f"windows of val overlap with windows of train: {part:.0%} of their values, in stretches of {STRETCH}, are "
-        "in train as well, further on or back",
+        what=f"windows of val overlap with windows of train: {part:.0%} of their values, in stretches of {STRETCH}, "
+        "are in train as well, further on or back",
         why="windows of one series were split at random, so each has neighbours in train that share most of its "
         "values: validation then measures memory, not learning",
         remedy="split by time or by recording first, then cut windows from each part",
