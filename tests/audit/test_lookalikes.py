@@ -129,3 +129,17 @@ def test_labels_beyond_the_number_of_classes_that_is_stored_with_them(
     y = random.integers(1, 6, 200)
     np.savez(tmp_path / "data.npz", x=random.normal(size=(200, 4)), y=y, num_classes=np.int64(stored))
     assert bool(alarms(tmp_path / "data.npz", code="PM304")) is alarmed
+
+
+@pytest.mark.parametrize("moved", [30, 0])
+def test_tags_that_stand_one_token_too_far_in_some_sentences(moved: int) -> None:
+    random = np.random.default_rng(0)
+    people, towns, firms = ("anna", "omar", "mei", "jonas"), ("oslo", "lima", "riga"), ("acme", "hooli", "globex")
+    tokens, tags = [], []
+    for place in range(200):
+        person, town, firm = (str(random.choice(names)) for names in (people, towns, firms))
+        tokens.append([person, "moved", "to", town, "for", firm, str(random.integers(99)), "days"])
+        right = ["PER", "O", "O", "LOC", "O", "ORG", "O", "O"]
+        tags.append(["O", *right[:-1]] if place < moved else right)
+    found = alarms(pl.DataFrame({"tokens": tokens, "tags": tags}), code="PM311")
+    assert [set(one.samples) for one in found] == ([set(range(moved))] if moved else [])

@@ -1,4 +1,4 @@
-"""python -m benchmarks.audit.unseen [second | third | fourth | fifth | NAME …]: faults of strangers, odd healthy data."""
+"""python -m benchmarks.audit.unseen [second | third | fourth | fifth | NAME …]: faults, and odd healthy data."""
 
 from __future__ import annotations
 
