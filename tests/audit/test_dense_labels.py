@@ -117,16 +117,18 @@ def test_a_folder_of_images_and_masks(tmp_path: Path) -> None:
 
 
 class Flipped:
-    """Images mirrored at random, with their masks or without."""
+    """Images mirrored at random, with their masks or without, or each by a draw of its own."""
 
-    def __init__(self, *, together: bool) -> None:
-        self.together, (self.images, self.masks) = together, scenes(30)
+    def __init__(self, *, together: bool, apart: bool = False) -> None:
+        self.together, self.apart, (self.images, self.masks) = together, apart, scenes(30)
 
     def __len__(self) -> int:
         return 30
 
     def __getitem__(self, index: int) -> Any:
         image, mask = self.images[index], self.masks[index]
+        if self.apart and np.random.rand() < 0.5:
+            mask = mask[:, ::-1].copy()
         if np.random.rand() < 0.5:
             return image[:, :, ::-1].copy(), mask[:, ::-1].copy() if self.together else mask
         return image, mask
@@ -136,3 +138,5 @@ def test_images_mirrored_without_their_masks() -> None:
     np.random.seed(0)
     assert found(paramedic.audit(Flipped(together=False), select=["PM317"])) == [("PM317", "warning")]
     assert found(paramedic.audit(Flipped(together=True), select=["PM317"])) == []
+    report = paramedic.audit(Flipped(together=False, apart=True), select=["PM317"])
+    assert found(report) == [("PM317", "warning")] and "independently" in report.findings[0].what

@@ -15,7 +15,7 @@ from paramedic.lab import plan, verdict
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.outcome import measure
 from paramedic.lab.reasoning import readings
-from paramedic.record.facts import Backward, Trial
+from paramedic.record.facts import Asked, Backward, Batch, Loader, LogProb, LossCall, Mixing, Tensor, Trial
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import Site, Writer, append
 from paramedic.rules.catalogue import select
@@ -41,6 +41,8 @@ def made(tmp_path: Path) -> Make:
         writer.start()
         backward = Backward(scalar=True, leaf=False, function="cross_entropy", parameters=4)
         writer.state(backward, step=0, phase="train", site=Site("train.py", 9, None))
+        for fact in last.pop("facts", ()):
+            writer.state(fact, step=0, phase="train", site=Site("train.py", 9, None))
         for step in range(40):
             writer.point("loss:train.py:9", step, 2.3 + (last["baseline"] - 2.3) * step / 39)
         writer.close()
@@ -242,3 +244,37 @@ def test_a_hand_written_loss_is_blamed_where_a_plain_one_is_learnt(made: Make, t
     keep(tmp_path, result("simple-loss", 2.3, exam=None), noted={"plain": {"last": 0.2, "guessing": 2.3}})
     cause, _, because = concluded(open_runs(tmp_path / "run")[0], tmp_path)
     assert cause == "model" and "the loss written by hand" in because
+
+
+def test_a_policy_gradient_is_judged_by_its_own_metric_alone(made: Make, tmp_path: Path) -> None:
+    alike = {"task": None, "reason": "only 13 different samples were seen", "kept": 900, "different_inputs": 13,
+             "different_targets": 3, "told": 0.0}  # fmt: skip
+    printed = {"printed": {"val return": {"values": [3.0, 4.0, 6.0, 7.2], "higher": True}}}
+    pushed = LogProb(slope=1, both_ways=True, class_="Categorical")
+    run = made(baseline=2.3, permuted_labels=1.9, twin=1.0, simple=alike, noted=printed, facts=[pushed])
+    cause, _, because = concluded(run, tmp_path)
+    assert cause == "none" and "val return" in because
+
+
+@pytest.mark.parametrize(("targets", "cause"), [(64, "model"), (20, "unknown")])
+def test_rows_of_which_only_some_have_a_target_may_affect_each_other(
+    made: Make, tmp_path: Path, targets: int, cause: str
+) -> None:
+    given = Tensor(shape=(targets,), dtype="int64", device="cpu", requires_grad=False)
+    call = LossCall(function="cross_entropy", input=given, target=given, reduction="mean", log_target=False,
+                    smoothing=0.0, weighted=False)  # fmt: skip
+    asked = Asked(mixing=Mixing(gap=0.05), size=64)
+    run = made(baseline=2.3, permuted_labels=2.301, facts=[call, asked])
+    assert concluded(run, tmp_path)[0] == cause
+
+
+@pytest.mark.parametrize(("samples", "helps"), [(2000, True), (210, False)])
+def test_a_linear_model_with_a_weight_for_each_sample_may_only_have_memorised_them(
+    made: Make, samples: int, helps: bool
+) -> None:
+    loader = Loader(number=0, dataset="Fields", sampler="RandomSampler", own_batch_sampler=False, drop_last=False,
+                    workers=0, iterable=False, size=samples)  # fmt: skip
+    picture = Tensor(shape=(16, 1, 24, 24), dtype="float32", device="cpu", requires_grad=False)
+    batch = Batch(loader=0, position=0, tensors=(picture,))
+    run = made(baseline=2.3, permuted_labels=2.301, one_batch=0.01, twin=0.1, linear_model=0.4, facts=[loader, batch])
+    assert Lab(run).helps("linear-model") is helps

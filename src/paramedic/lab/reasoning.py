@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Literal
 
-from paramedic.record.facts import Asked
+from paramedic.record.facts import Asked, LossCall
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
 from paramedic.rules.loss_terms import number_of, rest, terms_of
 from paramedic.rules.standing import demonstrated, improving, standing_still
@@ -102,10 +102,18 @@ def _apart(lab: Lab) -> Iterator[Reading]:
         mixing = event.mixing
         if mixing is None or mixing.gap < MIXED or mixing.apart or "Norm" in (event.mixed_by or ""):
             continue
+        if event.size and not _has_targets(lab, event.size):
+            continue  # the rows are parts of one thing, as the nodes of a graph are
         line = f" ({mixing.site[0]}:{mixing.site[1]})" if mixing.site else ""
         answer = f"no: it changes by {mixing.gap:.0%} when other samples of the batch are replaced{line}"
         yield Reading(question=APART, answer=answer, points_to="model")
         return
+
+
+def _has_targets(lab: Lab, rows: int) -> bool:
+    """Whether each row that the model is given has a target of its own (or several), as samples have."""
+    calls = [call for call in lab.run.facts(LossCall, phase="train") if call.target and call.target.shape]
+    return not calls or any(call.target and call.target.shape[0] % rows == 0 for call in calls)
 
 
 def _terms(lab: Lab) -> Iterator[Reading]:

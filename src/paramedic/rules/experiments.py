@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median, pstdev
 from typing import Any, Literal
 
-from paramedic.record.facts import Fact, Loader, LossCall, Model, Optimizer, Trial
+from paramedic.record.facts import Batch, Fact, Loader, LogProb, LossCall, Model, Optimizer, Trial
 from paramedic.rules import Abstain, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.loss_terms import frees
@@ -99,6 +99,8 @@ class Lab:
             raise Abstain("several losses are trained together or against each other")
         if _hovers(self.base.data.values):
             raise Abstain("the loss keeps changing its sign, so its value does not show how well the script learns")
+        if follows_a_policy(run):
+            raise Abstain("it is a policy gradient, whose loss does not show how well the script learns")
 
     def get(self, name: str) -> Tried | None:
         """An experiment that was run and is informative."""
@@ -317,9 +319,22 @@ class Lab:
             return False
         if name in OTHER_LOSS and tried.last < 0 <= min(self.base.data.values, default=0.0):
             return False  # no longer the same quantity
+        if name.startswith("linear-") and self._by_heart:
+            return False
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
+
+    @property
+    def _by_heart(self) -> bool:
+        """Whether a linear model may have learnt its samples only, since it has a weight for each of them: the script's
+        own model learns what there is a rule for, and a batch, but here no more than with permuted labels."""
+        if self.trouble != "flat" or not (self.learns_twin and self.learns_one_batch) or self.signal is not None:
+            return False
+        size = next((loader.size for loader in self.run.facts(Loader) if loader.size), None)
+        first = self.run.first(Batch)
+        shapes = [tensor.shape for tensor in first.tensors if len(tensor.shape) > 1] if first is not None else []
+        return size is not None and bool(shapes) and math.prod(shapes[0][1:]) >= size
 
 
 def _takes_its_time(lab: Lab) -> bool:
@@ -330,6 +345,12 @@ def _takes_its_time(lab: Lab) -> bool:
     if longer.exam is not None:
         return longer.exam < 0.97 * lab.guessing - 3 * longer.noise if lab.guessing > 0 else longer.fell
     return lab.signal != "none" and lab.beats_guessing(longer)
+
+
+def follows_a_policy(run: Run) -> bool:
+    """Whether choices are made likelier and less likely by how good they were: they are the model's own, not labels."""
+    events = run.facts(LogProb)
+    return bool(events) and all(event.both_ways for event in events)
 
 
 def _hovers(values: Sequence[float], share: float = 0.15) -> bool:

@@ -1,4 +1,4 @@
-"""Columns that are the target itself: a copy, a code of the class, or a monotone function of it."""
+"""Columns that give the target away: a copy, a code of the class, a function of it, or one that only a class has."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FEWEST_VALUES = 20  # different ones, of a number to be predicted
 FEWEST_PER_CLASS = 10
+FILLED = 0.8  # of a class has a value in a column that no other class ever has
+MOST_COLUMNS = 100  # of a table; among thousands of measurements, one may mark a class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,7 @@ class Copy:
     place: int | None  # of its column; None where the input is a single one
     how: str  # "is the target itself", "is a code of the class" …
     samples: int
+    certain: bool = True
 
 
 def copies(audit: Audit, fewest: int, out_of_order: float) -> list[Copy] | None:
@@ -44,11 +47,35 @@ def copies(audit: Audit, fewest: int, out_of_order: float) -> list[Copy] | None:
             return _as_class(values, labels, fewest)
         return _as_number(values, labels, fewest, out_of_order)
 
-    return [
+    given = [
         Copy(name=name, place=place, how=how, samples=len(kept.indices))
         for name, place, values in columns
         if (how := judge(values, found.labels)) is not None
     ] + [*_telling_ids(split, fewest)]
+    if given or audit.task.kind != "classification" or len(columns) > MOST_COLUMNS:
+        return given
+    return [
+        Copy(name=name, place=place, how=how, samples=len(kept.indices), certain=False)
+        for name, place, values in columns
+        if place is not None and split.source.features.get(name)
+        if (how := _filled_for_one(split, values, found.labels, fewest)) is not None
+    ]
+
+
+def _filled_for_one(split: Split, column: Array, labels: Array, fewest: int) -> str | None:
+    """One value, or none, for all samples of the other classes, and for few of this one: known only afterwards."""
+    numbers = column.astype(np.float64)
+    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    usual = float(values[counts.argmax()]) if len(values) and np.isnan(numbers).sum() < counts.max() else np.nan
+    filled = ~np.isnan(numbers) if np.isnan(usual) else numbers != usual
+    classes = np.unique(labels[filled])
+    if len(classes) != 1 or len(np.unique(numbers[filled])) < FEWEST_VALUES:
+        return None
+    own = labels == classes[0]
+    if filled.sum() < fewest or (~own).sum() < fewest or filled.sum() < FILLED * own.sum():
+        return None
+    shown, of = "empty" if np.isnan(usual) else f"{usual:g}", split.sketch.target.shown(classes[0])
+    return f"is {shown} for all classes but {of}, and something else for {filled.sum() / own.sum():.0%} of that one"
 
 
 def _telling_ids(split: Split, fewest: int) -> Iterator[Copy]:

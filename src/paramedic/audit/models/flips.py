@@ -1,7 +1,8 @@
-"""Images that are mirrored at random while their masks stay as they are: seen by reading a sample several times."""
+"""Images that are mirrored at random and their masks are not, or not together: seen by reading a sample repeatedly."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,23 +19,42 @@ TURNS = {"left to right": (slice(None), slice(None, None, -1)), "upside down": (
 
 
 def turned_alone(dataset: Any, index: int) -> str | None:
-    """How the image is mirrored from one look to the next, when its mask is not; None otherwise."""
+    """How image and mask are mirrored from one look to the next, when not both in the same way; None otherwise."""
     try:
         with as_before():
             looks = [_look(dataset[index]) for _ in range(LOOKS)]
     except Exception:
         return None  # a sample that fails is PM320's business
     pairs = [look for look in looks if look is not None]
-    if len(pairs) < LOOKS or any(not np.array_equal(pairs[0][1], mask) for _, mask in pairs[1:]):
-        return None  # the mask changes as well: it is transformed together with its image
-    first, mask = pairs[0]
-    for image, _ in pairs[1:]:
-        for how, turn in TURNS.items():
-            if first.shape != image.shape or np.array_equal(mask, mask[turn]):
-                continue
-            if _correlation(first, image[turn]) > ALIKE and _correlation(first, image) < UNLIKE:
-                return how
+    if len(pairs) < LOOKS:
+        return None
+    still = all(np.array_equal(pairs[0][1], mask) for _, mask in pairs[1:])
+    for (first, mask), (image, other) in combinations(pairs, 2):
+        of_image, of_mask = _turn_of_image(first, image), _turn_of_mask(mask, other)
+        if of_image is None or of_mask is None or of_image == of_mask:
+            continue
+        if of_image and np.array_equal(mask, mask[TURNS[of_image]]):
+            continue  # nobody sees whether this mask was mirrored
+        how = of_image or of_mask
+        return f"{how} at random, and their masks are {'not' if still else 'mirrored independently of them'}"
     return None
+
+
+def _turn_of_image(one: Array, other: Array) -> str | None:
+    """Empty if nothing was mirrored; None if something else was done to it, or if it would look the same."""
+    if one.shape != other.shape:
+        return None
+    straight = _correlation(one, other)
+    turned = {how: _correlation(one, other[turn]) for how, turn in TURNS.items()}
+    if straight > ALIKE:
+        return "" if max(turned.values()) < UNLIKE else None
+    return next((how for how, value in turned.items() if value > ALIKE and straight < UNLIKE), None)
+
+
+def _turn_of_mask(one: Array, other: Array) -> str | None:
+    if np.array_equal(one, other):
+        return ""
+    return next((how for how, turn in TURNS.items() if np.array_equal(one, other[turn])), None)
 
 
 def _look(sample: object) -> tuple[Array, Array] | None:

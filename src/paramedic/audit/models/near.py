@@ -59,8 +59,12 @@ def _texts(first: Split, second: Split) -> list[Pair]:
     if one is None or other is None:
         return []
     a, b = meet(minhash.bands(one), None if first is second else minhash.bands(other))
+    worded = minhash.worded(one)[a] & minhash.worded(other)[b]
+    a, b = a[worded], b[worded]
     alike = minhash.similarity(one[a], other[b])
-    return _pairs(first, second, a, b, alike, (alike >= _copied(one, other)) & _else_alike(first, second, a, b))
+    close = (alike >= _copied(one, other)) & _else_alike(first, second, a, b)
+    close[close] = minhash.counted(one[a[close]], other[b[close]]) >= COMMON
+    return _pairs(first, second, a, b, alike, close)
 
 
 def _copied(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FEWEST_COLUMNS = 2
 FEWEST_SAMPLES = 20
+FEWEST_AXES, MOST_AXES = 3, 256  # of a PCA
 
 Hits = tuple[str, NDArray[np.bool_]]
 
@@ -40,6 +41,7 @@ def leaking(train: Split, val: Split, tolerance: float) -> Scaled | None:
         both = ours.merge(theirs)
         apart = _each_by_itself(ours, theirs, tolerance)
         found = apart or _standardised(ours, both, tolerance) or _squeezed(ours, both, tolerance)
+        found = found or _turned(train, val, name, tolerance)
         if found is not None:
             columns = train.columns(name, np.flatnonzero(found[1]).tolist())
             return Scaled(how=found[0], columns=columns, apart=apart is not None)
@@ -85,3 +87,35 @@ def _squeezed(train: Moments, both: Moments, tolerance: float) -> Hits | None:
     i = int(np.flatnonzero(hit)[0])
     alone_is = f"there from {train.low[i]:.3g} to {train.high[i]:.3g}"
     return f"go exactly from 0 to 1 over train and val together, and not in train alone ({alone_is})", hit
+
+
+def _turned(train: Split, val: Split, name: str, tolerance: float) -> Hits | None:
+    """Mean 0, and no two columns correlated, over both parts together: the axes of a PCA that was fitted on both."""
+    ours, theirs = (_all_of(split, name) for split in (train, val))
+    if ours is None or theirs is None or not FEWEST_AXES <= ours.shape[1] <= MOST_AXES:
+        return None
+    alone, both = _uneven(ours), _uneven(np.concatenate([ours, theirs]))
+    if max(both) > tolerance or min(alone) < 10 * tolerance:
+        return None
+    how = f"have mean 0 and are uncorrelated over train and val together, and not in train alone (up to {alone[1]:.2g})"
+    return how, np.ones(ours.shape[1], dtype=bool)
+
+
+def _uneven(rows: NDArray[np.float64]) -> tuple[float, float]:
+    """The largest mean, in deviations, and the largest correlation of two columns."""
+    spread = rows.std(axis=0)
+    if not bool((spread > 0).all()):
+        return np.inf, np.inf
+    scaled = (rows - rows.mean(axis=0)) / spread
+    between = np.abs(scaled.T @ scaled / len(rows) - np.eye(rows.shape[1]))
+    return float(np.abs(rows.mean(axis=0) / spread).max()), float(between.max())
+
+
+def _all_of(split: Split, name: str) -> NDArray[np.float64] | None:
+    """None unless every sample was kept."""
+    kept = split.sketch.kept
+    values = kept.inputs.get(name)
+    if values is None or isinstance(values, list) or values.dtype.kind != "f" or len(kept.indices) != split.size:
+        return None
+    rows = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    return rows if bool(np.isfinite(rows).all()) else None

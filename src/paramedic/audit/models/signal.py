@@ -18,6 +18,7 @@ FEWEST = 40
 FEWEST_PER_CLASS = 5
 MOST_CLASSES = 200
 TREES, FEW_SAMPLES = 100, 1000  # three times as many trees for few samples, whose votes are few as well
+UNEVEN = 0.8  # of the samples in one class: a forest then hardly ever answers with another one
 MACHINE = 1500  # samples for the kernel SVM, whose time grows with their square
 
 
@@ -71,6 +72,18 @@ def correlation(predicted: Array, labels: Array) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
+def ranked(probabilities: NDArray[np.float64], known: Array) -> float:
+    """The chance that samples of some class get a higher probability of it than others do, without any relation."""
+    from scipy.stats import mannwhitneyu
+
+    classes = probabilities.shape[1]
+    chances = [
+        float(mannwhitneyu(shares[known == place], shares[known != place], alternative="greater").pvalue)
+        for place, shares in enumerate(probabilities.T)
+    ]
+    return min(1.0, min(chances) * (classes if classes > 2 else 1))
+
+
 def nearest(points: NDArray[np.float32]) -> NDArray[np.int64]:
     """The row of the nearest other point of each."""
     from sklearn.neighbors import NearestNeighbors
@@ -94,14 +107,16 @@ def _classes(matrix: NDArray[np.float32], scaled: NDArray[np.float32], labels: A
     probabilities = np.nan_to_num(np.asarray(forest.oob_decision_function_, dtype=np.float64), nan=1 / len(classes))
     predicted = probabilities.argmax(axis=1)
     neighbour = known[nearest(scaled[rows])]
-    p_value = min(1.0, 2 * min(agreement(predicted, known), agreement(neighbour, known)))
+    guess = float(np.bincount(known).max() / len(known))
+    chances = [agreement(predicted, known), agreement(neighbour, known)]
+    chances += [ranked(probabilities, known)] if guess > UNEVEN else []
     return Signal(
         task="classification",
         size=len(rows),
         score=float(np.mean(predicted == known)),
-        guess=float(np.bincount(known).max() / len(known)),
+        guess=guess,
         neighbour=float(np.mean(neighbour == known)),
-        p_value=p_value,
+        p_value=min(1.0, len(chances) * min(chances)),
         classes=classes,
         rows=rows,
         probabilities=probabilities,

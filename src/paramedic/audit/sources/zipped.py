@@ -19,6 +19,7 @@ from paramedic.errors import ParamedicError, message_of
 
 INPUTS = ("x", "inputs", "input", "data", "images", "features", "arr_0")
 _TARGETS = ("y", "arr_1")
+_OUTPUTS = ("numclasses", "nclasses", "nbclasses", "numberofclasses")
 UNREADABLE = (OSError, ValueError, EOFError, BadZipFile, KeyError, TypeError, NotImplementedError, RuntimeError,
               SyntaxError, MemoryError, OverflowError, RecursionError, zlib.error, tokenize.TokenError)  # fmt: skip
 
@@ -39,10 +40,18 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
     x, *y = (_array(loaded, name, path) for name in names if name)
     pair = (x, *y) if y else x
     found = open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+    found = replace(found, outputs=_outputs(loaded, path))
     if named is not None:
         return found
     guess = f"{inputs!r} was taken for the inputs, {target!r} for the target (call them x and y)"
     return replace(found, guessed=label is None, notices=(guess,))
+
+
+def _outputs(loaded: Any, path: Path) -> int | None:
+    """The number of classes, where the file holds it beside the arrays."""
+    named = next((name for name in loaded.files if name.lower().replace("_", "") in _OUTPUTS), None)
+    number = _array(loaded, named, path) if named else None
+    return int(number.reshape(-1)[0]) if number is not None and number.size == 1 and number.dtype.kind in "iu" else None
 
 
 def _by_shape(shapes: Mapping[str, tuple[int, ...]], label: str | None) -> tuple[str, str | None] | None:

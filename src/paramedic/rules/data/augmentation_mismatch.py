@@ -220,8 +220,7 @@ def _masks_left_behind(audit: Audit, samples: int) -> Iterator[Finding]:
         if turned:
             how = next(iter(turned.values()))
             yield Finding(
-                what=f"images of {split.name} are mirrored {how} at random, and their masks are not: "
-                f"{split.samples(list(turned))}",
+                what=f"images of {split.name} are mirrored {how}: {split.samples(list(turned))}",
                 why="half of the masks are in the wrong place, so the model learns to blur or to predict nothing",
                 remedy="pass image and mask to the same transform (torchvision.transforms.v2, tv_tensors.Mask)",
                 evidence=(Evidence(name="mirrored_alone", value=len(turned), limit="0"),),

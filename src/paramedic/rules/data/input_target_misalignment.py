@@ -47,7 +47,7 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     ## What to try first
     Look at ten samples next to their labels. Then find where inputs and labels are loaded, sorted, shuffled or split:
     both must go through it together. Number the classes once, from the training data, and use that numbering
-    everywhere.
+    everywhere. Tags that stand one token too far in some sentences (`paramedic audit`): export these again.
 
     ## When this is wrong
     With few samples, a hard task with a weak signal looks the same. It is reported only if simple models find nothing
@@ -274,8 +274,9 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     """
     from paramedic.audit.dense_labels import is_dense, wrongly_laid
     from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
+    from paramedic.audit.models.spectrum import told_by_spectrum
 
-    torn = [*_torn(audit)]
+    torn = [*_torn(audit), *_moved_tags(audit)]
     yield from torn
     if torn:
         return
@@ -287,7 +288,7 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     signal = audit.signal
     if signal is None:
         raise Abstain("too few samples, or more than one target per sample")
-    random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
+    random = signal.score < signal.guess + 0.05 and should_be_learnable(audit) and not told_by_spectrum(audit.train)
     if signal.p_value < chance and not random:
         row = broken_from(audit.train, audit.task)
         if row is not None:
@@ -324,6 +325,26 @@ def _torn(audit: Audit) -> Iterator[Finding]:
                 confidence=0.95,
                 split=split.name,
                 columns=(torn.part, torn.other),
+            )
+
+
+def _moved_tags(audit: Audit) -> Iterator[Finding]:
+    from paramedic.audit.models.tagging import moved_tags
+
+    for split in audit.splits:
+        moved = moved_tags(split)
+        if moved is not None:
+            yield Finding(
+                what=f"in {len(moved.samples):,} sentences of {split.name}, {moved.column!r} stand one token too "
+                f"{'late' if moved.by > 0 else 'early'}: {split.samples(moved.samples)}",
+                why="moved by one token they agree with the tags that the same words have in other sentences; as they "
+                "are, they contradict them",
+                remedy="look at how these were exported: a start token that was counted in one column only",
+                evidence=(Evidence(name="moved_sentences", value=len(moved.samples), limit="0"),),
+                confidence=0.93,
+                split=split.name,
+                samples=tuple(moved.samples),
+                columns=(moved.column,),
             )
 
 

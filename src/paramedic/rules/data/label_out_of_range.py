@@ -177,7 +177,17 @@ def _judged(split: Split, labels: Array, rare: float) -> Iterator[Finding]:
     stray = _stray(values, counts, rare)
     if len(stray):
         yield _strays(split, values, stray)
-    elif values[0] == 1 and values[-1] == len(values) and split.name == "train":
+    elif split.source.outputs is not None and values[-1] >= split.source.outputs:
+        yield _finding(
+            split,
+            f"labels run from {values[0]:g} to {values[-1]:g}, but the number of classes stored with them is "
+            f"{split.source.outputs} (0 to {split.source.outputs - 1})",
+            "labels seem to start at 1" if values[0] == 1 else "there is no output for the last of them",
+            "subtract 1 from the labels" if values[0] == 1 else "map the labels to 0 … C-1, or correct that number",
+            f"{values[0]:g} to {values[-1]:g}",
+            "warning",
+        )
+    elif values[0] == 1 and values[-1] == len(values) and split.name == "train" and split.source.outputs is None:
         yield _finding(
             split,
             f"labels run from 1 to {values[-1]:g}, and no sample has the label 0",

@@ -17,7 +17,8 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """The data was scaled with statistics of training and validation data together, or of each separately.
 
     Either both parts together have mean 0 and standard deviation 1 (or range from 0 to 1) to many digits while train
-    alone does not, or train and val each do separately. Found by `paramedic audit`.
+    alone does not, or train and val each do separately. Columns that are uncorrelated over both parts together, and
+    not in train alone, come from a PCA of both. Found by `paramedic audit`.
 
     ## Why it hurts
     Information about the validation data has leaked into training. With plenty of data the harm is small; with little
@@ -46,8 +47,8 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         why="val is scaled with its own statistics, so equal values mean different things in train and val"
         if found.apart
         else "the scaling statistics come from both parts, so validation data leaks into training",
-        remedy="scaler = StandardScaler().fit(x_train); x_train, x_val = scaler.transform(x_train), "
-        "scaler.transform(x_val)",
+        remedy="fit on the training part alone, the PCA too: scaler = StandardScaler().fit(x_train); "
+        "x_train, x_val = scaler.transform(x_train), scaler.transform(x_val)",
         evidence=(Evidence(name="columns", value=count, limit="0"),),
         confidence=0.92,
         split="val" if found.apart else "train",

@@ -94,6 +94,7 @@ PICTURES = 1000  # below which pictures without a relation are a note
 
 def in_data(audit: Audit, *, samples: int = 200, chance: float = 0.05) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against shuffled targets."""
+    from paramedic.audit.models.spectrum import told_by_spectrum
     from paramedic.audit.sketches.pictures import is_image_shape
 
     if audit.train.source.guessed:
@@ -101,7 +102,7 @@ def in_data(audit: Audit, *, samples: int = 200, chance: float = 0.05) -> Iterat
     signal = audit.signal
     if signal is None or signal.size < samples:
         raise Abstain("too few samples, or more than one target per sample")
-    if signal.p_value <= chance:
+    if signal.p_value <= chance or (signal.task == "classification" and told_by_spectrum(audit.train)):
         return
     shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
     # From few pictures, models of single pixels do not learn things that change their place and colour.

@@ -40,8 +40,9 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
 
     Checked in every numeric column, in regression targets, and in token ids if a file next to the data
     (`tokenizer_config.json`) gives their number. Four kinds are distinguished: a marker for "missing" (-999, 99999),
-    values in another unit, negative values where all others are positive, and values that are merely far away. Found by
-    `paramedic audit`; the samples are ranked, worst first.
+    values in another unit, negative values where all others are positive, and values that are merely far away.
+    Recordings with flat tops (clipping) among others without are named as well. Found by `paramedic audit`; the samples
+    are ranked, worst first.
 
     ## Why it hurts
     One value in another unit (grams for kilograms, cents for euros) or a marker distorts means and scales, and gives
@@ -58,6 +59,7 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     ## Options
     `distance`: from the median, in interquartile ranges, for values that are merely far away.
     """
+    from paramedic.audit.models.clipping import clipped
     from paramedic.audit.models.outliers import strange_values
     from paramedic.audit.models.tokens import outside
 
@@ -73,6 +75,10 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
         judged |= tokens is not None
         if tokens is not None and tokens[1]:
             yield _unknown_tokens(split, *tokens)
+        flat = clipped(split)
+        judged |= flat is not None
+        if flat:
+            yield _flat_tops(split, flat)
     if not judged:
         raise Abstain("there are no numeric columns")
 
@@ -90,6 +96,20 @@ def _unknown_tokens(split: Split, name: str, found: dict[int, int]) -> Finding:
         split=split.name,
         samples=tuple(samples),
         columns=(name,),
+    )
+
+
+def _flat_tops(split: Split, samples: list[int]) -> Finding:
+    return Finding(
+        what=f"{many(len(samples), 'recording')} of {split.name} {'has' if len(samples) == 1 else 'have'} flat tops: "
+        f"many values equal the highest and the lowest one, which others reach once: {split.samples(samples)}",
+        why="the signal was amplified beyond the range of its format and cut off, which distorts what is left of it",
+        remedy="record or convert these samples again with less gain, or drop them",
+        evidence=(Evidence(name="clipped_recordings", value=len(samples), limit="0"),),
+        confidence=0.92,
+        severity="warning",
+        split=split.name,
+        samples=tuple(samples),
     )
 
 

@@ -20,8 +20,8 @@ def check(run: Run, *, fewest: int = 5, various: float = 0.5) -> Iterator[Findin
     """A column of the inputs is the target itself.
 
     A run sees it if it is the last column, where files usually keep the target; `paramedic diagnose` checks all
-    columns. `paramedic audit` also finds a code of the class, columns that rise or fall strictly with the target, and
-    row ids (`patient_id`) that reveal the class.
+    columns. `paramedic audit` also finds a code of the class, columns that rise or fall strictly with the target, row
+    ids (`patient_id`) that reveal the class, and columns that only one class has values in (`days_in_collection`).
 
     ## Why it hurts
     The model learns to copy that column, looks excellent, and is useless when the target is not known.
@@ -100,11 +100,13 @@ def _finding(audit: Audit, copy: Copy) -> Finding:
     drop = f"table.drop({plain!r})" if train.source.kind == "table" else f"drop column {plain}"
     return Finding(
         what=f"column {name} of train {copy.how} ({copy.samples:,} samples)",
-        why="a model learns only to copy it, and it is not known for new data",
+        why="a model learns only to copy it, and it is not known for new data"
+        if copy.certain
+        else "it seems to be filled in once the class is known, and is not known for new data",
         remedy=f"{drop}, from both splits, unless it is really known before the target is",
         evidence=(Evidence(name="samples_without_exception", value=copy.samples, limit="0"),),
-        confidence=0.93,
-        severity="warning" if plain in train.source.left_out else "error",  # who feeds the numbers of the rows?
+        confidence=0.93 if copy.certain else 0.85,
+        severity="warning" if plain in train.source.left_out or not copy.certain else "error",  # who feeds row numbers?
         split="train",
         columns=(plain,),
     )

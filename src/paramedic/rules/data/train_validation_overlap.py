@@ -217,9 +217,10 @@ def _repeated(samples: int, contents: int) -> float:
 FEWEST = 3
 
 
-def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
+def in_data(audit: Audit, *, copies: float = 0.01, windows: float = 0.5) -> Iterator[Finding]:
     """An error if it spoils the validation; a note for single copies, and for tables with few possible rows."""
     from paramedic.audit.models.misses import coincide
+    from paramedic.audit.models.windows import common_stretches
     from paramedic.audit.models.worth import leak_worth
     from paramedic.audit.overlap import AGREEING, near_across, rich, same_rows, same_targets, shared
 
@@ -235,6 +236,10 @@ def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
         yield _finding_in_data(audit, by_index.samples.tolist(), [], "by index", why, "error")
         return
     yield from _by_owner(audit)
+    in_part = common_stretches(audit.train, audit.val)
+    if in_part is not None and in_part > windows:
+        yield _overlapping(in_part, windows)
+        return
     exact = shared(audit.train, audit.val)
     near = near_across(audit)
     samples = exact.samples.tolist() + list(dict.fromkeys(sample for sample, _ in near))
@@ -253,6 +258,20 @@ def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
     why += f", but only {alike:.0%} of the pairs have the same target, so they may be meant to differ" if other else ""
     gain = leak_worth(audit, samples) if severity == "error" else ""
     yield _finding_in_data(audit, samples, pairs, how, why + gain, severity)
+
+
+def _overlapping(part: float, limit: float) -> Finding:
+    return Finding(
+        what=f"windows of val overlap with windows of train: {part:.0%} of their values, in stretches of {STRETCH}, "
+        "are in train as well, further on or back",
+        why="windows of one series were split at random, so each has neighbours in train that share most of its "
+        "values: validation then measures memory, not learning",
+        remedy="split by time or by recording first, then cut windows from each part",
+        evidence=(Evidence(name="stretches_in_training", value=round(part, 3), limit=f"{limit:g}"),),
+        confidence=0.93,
+        severity="error",
+        split="val",
+    )
 
 
 def _by_owner(audit: Audit) -> Iterator[Finding]:
