@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """python -m benchmarks.audit.unseen [second | … | fifth | NAME …]: faults of strangers, and odd healthy data."""
-=======
-"""python -m benchmarks.audit.unseen [second | third | fourth | fifth | NAME …]: faults, and odd healthy data."""
->>>>>>> r3
 
 from __future__ import annotations
 
