@@ -156,6 +156,7 @@ class BackwardPasses:
                 leaf=losses[0].grad_fn is None,
                 function=function,
                 direct=self.watcher.known.losses.is_direct(losses[0]),
+                averaged=found is not None and _averaged(losses[0].grad_fn),
                 parameters=parameters,
                 leaves=len(leaves) if leaves is not None else None,
                 nodes=len(found.nodes) if found is not None else None,
@@ -239,3 +240,13 @@ def _accumulator(leaf: torch.Tensor) -> Node | None:
         return None
     with torch.enable_grad():
         return leaf.view_as(leaf).grad_fn
+
+
+def _averaged(node: Node | None) -> bool:
+    """Whether a loss is a mean as it came; libraries divide it by a number of micro-batches that may be one."""
+    while node is not None and node.name() in ("DivBackward0", "MulBackward0"):
+        factor = getattr(node, "_saved_other", None)
+        if not isinstance(factor, torch.Tensor) or factor.numel() != 1 or float(factor) != 1:
+            return False
+        node = node.next_functions[0][0]
+    return node is not None and node.name() == "MeanBackward0"

@@ -17,6 +17,7 @@ class Backward(Fact):
     leaf: bool  # the loss has no history
     function: str | None = None  # the loss function behind it
     direct: bool = False  # nothing but that function lies between it and the model
+    averaged: bool = False  # the last thing done to it was a mean over everything: nobody divided it afterwards
     parameters: int | None = None  # of models that it reaches
     leaves: int | None = None
     nodes: int | None = None

@@ -1,5 +1,6 @@
 """PM603."""
 
+import ast
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -7,9 +8,12 @@ from statistics import median
 
 from paramedic.record.facts import Backward, Loop, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, spelled_at
 from paramedic.rules.outcome import optimizer_of
 from paramedic.rules.overshooting import overshoot
 from paramedic.rules.support import label_batches
+from paramedic.static.history import Link
+from paramedic.static.program import own_nodes, program
 
 _GROWS = ("SGD", "ASGD")  # of torch's optimizers, those whose steps grow with the gradient; the others divide by it
 _OVERSHOT = ["PM10", "PM201", "PM202", "PM203", "PM205", "PM207", "PM208", "PM209", "PM210", "PM213"]
@@ -74,16 +78,19 @@ def _sum_too_large(
     """Steps that destroy what was learnt, made of sums that nobody has divided."""
     many = round(median(sum(op[0] == "backward" for op in loop.ops) for loop in accumulating))
     passes = [event for event in run.facts(Backward) if (event.where.file, event.where.line) in lines]
-    as_they_are = bool(passes) and all(event.direct for event in passes)
-    means = {call.reduction for call in run.facts(LossCall, phase="train")} == {"mean"}
+    calls = run.facts(LossCall, phase="train")
+    reductions = {call.reduction for call in calls}
+    direct = bool(passes) and all(event.direct for event in passes) and reductions == {"mean"}
+    by_hand = bool(passes) and all(event.averaged for event in passes) and reductions == {"none"}
     optimizer = optimizer_of(run)
-    if len(lines) != 1 or many < fewest or not as_they_are or not means or optimizer is None:
+    if len(lines) != 1 or many < fewest or not (direct or by_hand) or optimizer is None:
         return
     if optimizer.class_ not in _GROWS:
         return
     found = None
     with contextlib.suppress(Abstain):  # whether the steps are too large may be unknown; that they are sums is not
         found = overshoot(run)
+    places = edited_at(passes[0].where, _handed_over(run, passes[0], calls[0]))
     remedy = f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch"
     counted = Evidence(name="micro_batches_per_step", value=many)
     if found is None or found.push / many >= found.limit:
@@ -91,7 +98,7 @@ def _sum_too_large(
             what=f"the gradients of {many} micro-batches are added up, not averaged",
             why=f"each step is {many} × as long as that of one large batch with the same learning rate",
             remedy=f"{remedy}; or leave it, if the learning rate was chosen for the sum",
-            where=passes[0].where,
+            **places,
             evidence=(counted,),
             severity="note",
             confidence=0.7,
@@ -101,10 +108,20 @@ def _sum_too_large(
         what=f"the gradients of {many} micro-batches are added up, not averaged: each step is {many} × too large",
         why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
         remedy=remedy,
-        where=passes[0].where,
+        **places,
         evidence=(
             counted,
             Evidence(name="update_to_weight", value=float(f"{found.push:.3g}"), limit=f"< {found.limit:g}"),
         ),
         confidence=0.93,
     )
+
+
+def _handed_over(run: Run, event: Backward, call: LossCall) -> Link | None:
+    """Where a library differentiates it, the only `return` of the function that computes the loss."""
+    scope = program(run).scope(call.where.file, call.where.line)
+    if spelled_at(run, event.where, ["backward"]) or scope is None or scope.function is None:
+        return None
+    returns = [node for node in own_nodes(scope.body) if isinstance(node, ast.Return) and node.value is not None]
+    found = [Link(node.lineno, node.value, scope, "returned") for node in returns if node.value is not None]
+    return found[0] if len(found) == 1 else None
