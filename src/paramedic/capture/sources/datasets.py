@@ -13,6 +13,7 @@ from torch.utils import data as torch_data
 
 from paramedic.capture.code.storing import filled_in
 from paramedic.capture.sizes import size_of
+from paramedic.capture.sources.class_balance import misplaced
 from paramedic.program.untouched import (
     attributes,
     element,
@@ -142,7 +143,8 @@ def sampler_fit(sampler: object, dataset: object) -> SamplerFit | None:
         if type(weights) is not torch.Tensor:
             return None
         positive = int((weights > 0).sum())
-        return SamplerFit(kind="weights", entries=len(weights), positive=positive, size=size)
+        wrong = misplaced(weights, dataset)
+        return SamplerFit(kind="weights", entries=len(weights), positive=positive, size=size, misplaced=wrong)
     indices = integers(stored(sampler, "indices")) if isinstance(sampler, torch_data.SubsetRandomSampler) else None
     if indices is not None:
         return SamplerFit(kind="indices", entries=len(indices), highest=max(indices, default=-1), size=size)

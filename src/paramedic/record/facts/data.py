@@ -39,6 +39,7 @@ class SamplerFit:
     entries: int
     size: int
     positive: int | None = None  # weights above 0
+    misplaced: int | None = None  # weights that are those of another class, of weights by the frequency of classes
     highest: int | None = None  # index
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from paramedic.findings import Where
 from paramedic.record.facts import Loader
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at
 from paramedic.rules.support import at
+from paramedic.static.history import Link
+from paramedic.static.program import statement_at
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -21,11 +26,12 @@ if TYPE_CHECKING:
     causes=["PM207", "PM307", "PM319"],
     lasting=True,
 )
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, torn: float = 0.01) -> Iterator[Finding]:
     """The sampler's weights or indices do not match the dataset.
 
     `WeightedRandomSampler` takes one weight per *sample*. Given one weight per class, it only ever draws the first few
-    samples.
+    samples. Or there are as many weights as samples, but in another order: they were computed before the rows were
+    shuffled or sorted.
 
     ## Why it hurts
     Nearly all of the data is never seen. The training loss goes to zero on the few samples that are, and validation
@@ -36,6 +42,10 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Weights for only the first part of a dataset, to exclude the rest on purpose: use a `Subset` to make that explicit.
+    Weights are compared with labels only if they are the inverse frequencies of exactly these classes.
+
+    ## Options
+    `torn`: share of the samples that must have the weight of another class.
     """
     for loader in run.facts(Loader):
         fit = loader.fit
@@ -54,6 +64,16 @@ def check(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="weights", value=fit.entries, limit=f"{fit.size:,} samples"),),
                 confidence=0.98,
             )
+        elif fit.misplaced and fit.misplaced > torn * fit.size:
+            yield Finding(
+                what=f"{fit.misplaced:,} of {fit.size:,} samples have the sampler weight of another class",
+                why="the weights are the inverse frequencies of these classes, but in another order than the samples, "
+                "so batches are not balanced",
+                remedy="compute the weights from the labels of the dataset itself, after it was shuffled or split",
+                **edited_at(at(loader, loader.sampler_at), _weighed(run, at(loader, loader.sampler_at))),
+                evidence=(Evidence(name="weights_of_another_class", value=fit.misplaced, limit="0"),),
+                confidence=0.97,
+            )
         elif fit.kind == "indices" and fit.highest is not None and fit.highest >= fit.size:
             yield Finding(
                 what=f"SubsetRandomSampler draws index {fit.highest:,} of a dataset of {fit.size:,} samples",
@@ -63,6 +83,18 @@ def check(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="highest_index", value=fit.highest, limit=f"< {fit.size:,}"),),
                 confidence=0.97,
             )
+
+
+def _weighed(run: Run, where: Where) -> Link | None:
+    """The statement that computes the weights, not one that takes them from a function beside other things."""
+    links = argument_history(run, where, ["WeightedRandomSampler"], 0, "weights")
+    return next((link for link in links if link.kind == "assigned" and not _is_unpacked(link)), None)
+
+
+def _is_unpacked(link: Link) -> bool:
+    """`train, valid, weights = prepare(table)`."""
+    statement = statement_at(link.scope, link.line)
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple | ast.List)
 
 
 # In an audit: the data itself, before any training.
