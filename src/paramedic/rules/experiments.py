@@ -319,22 +319,22 @@ class Lab:
             return False
         if name in OTHER_LOSS and tried.last < 0 <= min(self.base.data.values, default=0.0):
             return False  # no longer the same quantity
-        if name.startswith("linear-") and self._by_heart:
+        if name.startswith("linear-") and _by_heart(self):
             return False
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
 
-    @property
-    def _by_heart(self) -> bool:
-        """Whether a linear model may have learnt its samples only, since it has a weight for each of them: the script's
-        own model learns what there is a rule for, and a batch, but here no more than with permuted labels."""
-        if self.trouble != "flat" or not (self.learns_twin and self.learns_one_batch) or self.signal is not None:
-            return False
-        size = next((loader.size for loader in self.run.facts(Loader) if loader.size), None)
-        first = self.run.first(Batch)
-        shapes = [tensor.shape for tensor in first.tensors if len(tensor.shape) > 1] if first is not None else []
-        return size is not None and bool(shapes) and math.prod(shapes[0][1:]) >= size
+
+def _by_heart(lab: Lab) -> bool:
+    """Whether a linear model may have learnt its samples only, since it has a weight for each of them: the script's own
+    model learns what there is a rule for, and a batch, but here no more than with permuted labels."""
+    if lab.trouble != "flat" or not (lab.learns_twin and lab.learns_one_batch) or lab.signal is not None:
+        return False
+    size = next((loader.size for loader in lab.run.facts(Loader) if loader.size), None)
+    first = lab.run.first(Batch)
+    shapes = [tensor.shape for tensor in first.tensors if len(tensor.shape) > 1] if first is not None else []
+    return size is not None and bool(shapes) and math.prod(shapes[0][1:]) >= size
 
 
 def _takes_its_time(lab: Lab) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ WRONG = 3  # tags of a sentence that other sentences contradict
 CURED = 4  # times fewer of them once the tags are moved
 SHARE, COUNT = 0.01, 5  # of the sentences that are moved the same way; fewer are slips of somebody's hand
 
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[Sequence[Hashable]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def moved_tags(split: Split) -> Moved | None:
     """None where nothing is moved, or no column gives a tag for each token of another one."""
     indices = split.sketch.kept.indices
     for words, tags, column in _pairs(split):
-        counts: dict[Any, Counter[Any]] = defaultdict(Counter)
+        counts: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
         for sentence, given in zip(words, tags, strict=True):
             for word, tag in zip(sentence, given, strict=False):
                 counts[word][tag] += 1
@@ -78,9 +78,11 @@ def _lists(values: Values) -> Rows | None:
     return [row.tolist() if isinstance(row, np.ndarray) else [] for row in values]
 
 
-def _is_moved(words: Sequence[Any], tags: Sequence[Any], shift: int, counts: dict[Any, Counter[Any]]) -> bool:
+def _is_moved(
+    words: Sequence[Hashable], tags: Sequence[Hashable], shift: int, counts: dict[Hashable, Counter[Hashable]]
+) -> bool:
     """Whether other sentences contradict the tags as they are, and hardly one of them once they are moved back."""
-    own: dict[Any, Counter[Any]] = defaultdict(Counter)
+    own: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for word, tag in zip(words, tags, strict=True):
         own[word][tag] += 1
     as_is = moved = 0
