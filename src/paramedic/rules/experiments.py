@@ -328,8 +328,9 @@ class Lab:
 
 def _by_heart(lab: Lab) -> bool:
     """Whether a linear model may have learnt its samples only, since it has a weight for each of them: the script's own
-    model learns what there is a rule for, and a batch, but here no more than with permuted labels."""
-    if lab.trouble != "flat" or not (lab.learns_twin and lab.learns_one_batch) or lab.signal is not None:
+    model learns what there is a rule for, and a batch, but here hardly more than with permuted labels."""
+    known = lab.trouble not in ("flat", "unclear") or lab.signal is not None
+    if known or not (lab.learns_twin and lab.learns_one_batch):
         return False
     size = next((loader.size for loader in lab.run.facts(Loader) if loader.size), None)
     first = lab.run.first(Batch)
