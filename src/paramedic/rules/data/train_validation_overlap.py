@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from paramedic.rules.lines import (
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 from paramedic.static.history import Link
+from paramedic.static.program import statement_at
 from paramedic.static.signs import draws_again, parts_at_random
 
 if TYPE_CHECKING:
@@ -157,19 +159,32 @@ def _copied(event: Overlap, loader: Loader, link: Link) -> Finding:
 
 def _windows(run: Run, event: Overlap, loader: Loader, train: Loader) -> Finding:
     part = event.shared_stretches / event.stretches
-    mine = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
-    theirs = argument_history(run, train.where, ("DataLoader",), 0, "dataset")
     return Finding(
         what=f"the windows that {loader.variable or 'the evaluation loader'} returned overlap with training windows: "
         f"{part:.0%} of their values, in stretches of {STRETCH}, are trained on as well",
         why="windows of one series were split at random, so each has neighbours in the training data that share most "
         "of its values: the evaluation measures memory",
         remedy="split by time or by recording first, then cut windows from each part",
-        **edited_at(loader.where, first_link(in_common(mine, theirs), parts_at_random) or common(mine, theirs)),
+        **edited_at(loader.where, _split_at(run, loader, train)),
         evidence=(Evidence(name="stretches_in_training", value=round(part, 3), limit="0.5"),),
         confidence=0.93,
         severity="error",
     )
+
+
+def _split_at(run: Run, loader: Loader, train: Loader) -> Link | None:
+    """Where the indices of both subsets, or else the samples themselves, were dealt out at random."""
+    for names, position, keyword in ((("Subset",), 1, "indices"), (("DataLoader",), 0, "dataset")):
+        mine, theirs = (argument_history(run, each.where, names, position, keyword) for each in (loader, train))
+        kept = [link for link in in_common(mine, theirs) if not _loops(link)]
+        if found := first_link(kept, parts_at_random):
+            return found
+    return common(mine, theirs)
+
+
+def _loops(link: Link) -> bool:
+    """`for k in rng.permutation(n)`: an order in which something is made, not one that parts it."""
+    return isinstance(statement_at(link.scope, link.line), ast.For)
 
 
 def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
