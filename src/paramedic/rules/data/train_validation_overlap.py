@@ -92,7 +92,7 @@ def check(run: Run, *, share: float = 0.02, windows: float = 0.5) -> Iterator[Fi
                 found.append((number, other, *shared))
                 break
             if event.stretches >= _STRETCHES and event.shared_stretches > windows * event.stretches:
-                yield _windows(run, event, loaders[number], loaders[other])
+                yield _windows(run, event, loaders[number], loaders[other], windows)
                 return
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
@@ -157,7 +157,7 @@ def _copied(event: Overlap, loader: Loader, link: Link) -> Finding:
     )
 
 
-def _windows(run: Run, event: Overlap, loader: Loader, train: Loader) -> Finding:
+def _windows(run: Run, event: Overlap, loader: Loader, train: Loader, most: float) -> Finding:
     part = event.shared_stretches / event.stretches
     return Finding(
         what=f"the windows that {loader.variable or 'the evaluation loader'} returned overlap with training windows: "
@@ -166,7 +166,7 @@ def _windows(run: Run, event: Overlap, loader: Loader, train: Loader) -> Finding
         "of its values: the evaluation measures memory",
         remedy="split by time or by recording first, then cut windows from each part",
         **edited_at(loader.where, _split_at(run, loader, train)),
-        evidence=(Evidence(name="stretches_in_training", value=round(part, 3), limit="0.5"),),
+        evidence=(Evidence(name="stretches_in_training", value=round(part, 3), limit=f"≤ {most:g}"),),
         confidence=0.93,
         severity="error",
     )
