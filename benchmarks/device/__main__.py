@@ -1,7 +1,8 @@
 """On a machine with a GPU: is there found what is found on a CPU? `python -m benchmarks.device [WORD …]`.
 
 Programs written for the CPU run unchanged: `bridged.py` makes an accelerator torch's default device. What fails there
-by itself is left out. Prints one table; `--json FILE` keeps what was found.
+by itself is left out. Prints one table; `--json FILE` keeps what was found. What has not begun after `--within` seconds
+is not run, and the last line says how many that are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import queue
 import re
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -170,13 +172,18 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="parts of names or groups; all without")
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--within", type=float, default=480, help="seconds")
     chosen = parser.parse_args()
     wanted = [t for t in tasks() if not chosen.words or any(w in f"{t.group}/{t.name}" for w in chosen.words)]
     servers: queue.SimpleQueue[Warm] = queue.SimpleQueue()
     for _ in range(chosen.jobs):
         servers.put(Warm())
 
-    def one(task: Task) -> Outcome:
+    until = time.monotonic() + chosen.within
+
+    def one(task: Task) -> Outcome | None:
+        if time.monotonic() > until:
+            return None
         server = servers.get()
         try:
             return run(task, server)
@@ -184,12 +191,14 @@ def main() -> None:
             servers.put(server)
 
     with ThreadPoolExecutor(chosen.jobs) as pool:
-        outcomes = list(pool.map(one, wanted))
+        outcomes = [outcome for outcome in pool.map(one, wanted) if outcome is not None]
     while not servers.empty():
         servers.get().close()
     if chosen.json:
         chosen.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     tell(outcomes)
+    if len(outcomes) < len(wanted):
+        print(f"{len(wanted) - len(outcomes)} of {len(wanted)} programs were not run: the time was up.")
 
 
 def tell(outcomes: list[Outcome]) -> None:
