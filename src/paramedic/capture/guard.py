@@ -19,6 +19,8 @@ from paramedic.capture.probe import lost_with
 from paramedic.record.facts import ProbeFailed
 
 P = ParamSpec("P")
+# Since torch 2.8; nothing can be read from the device any more, by whomever.
+_DEVICE_FAILED: tuple[type[Exception], ...] = tuple(filter(None, (getattr(torch, "AcceleratorError", None),)))
 
 
 class Guard:
@@ -103,4 +105,5 @@ class Guard:
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
             self._state(ProbeFailed(probe=probe, error=text, kinds=lost_with(probe)))
-        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")
+        if not isinstance(error, _DEVICE_FAILED):  # which the program's own error says, and says once
+            voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")

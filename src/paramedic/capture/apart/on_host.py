@@ -7,7 +7,7 @@ there, and whatever would go to an accelerator stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -55,11 +55,20 @@ class Copies:
             self._copied[id(tensor)] = (tensor, copy)
         return self._copied[id(tensor)][1]
 
+    def of_used(self, names: Iterable[str], variables: dict[str, object]) -> None:
+        """Put copies in the place of those of the variables that have these names."""
+        variables.update({name: self.of(variables[name]) for name in names if name in variables})
+
     def put_in_place(self) -> None:
         """In the fork: the modules use the copies from now on."""
         for module in self._modules:
             for holder in _holders(module):
                 holder.update({name: self.of(value) for name, value in list(holder.items()) if _may_hold(value)})
+
+
+def copies_of(modules: list[nn.Module]) -> Copies | None:
+    """Where an accelerator is in use; None where no copies are needed. Raises TooLarge."""
+    return Copies(modules) if torch.cuda.is_initialized() else None
 
 
 def _holders(module: nn.Module) -> Iterator[dict[str, object]]:
@@ -91,5 +100,6 @@ def _on_host(value: object) -> Any:
 def staying(question: Callable[[], object]) -> object:
     """In the fork: the answer to a question that may speak of accelerators."""
     torch.set_default_device("cpu")
+    torch.cuda.is_bf16_supported = lambda *_, **__: True  # autocast wants to know, and must not ask the accelerator
     with torch._C._EnableTorchFunction(), _Stays():
         return question()

@@ -2,7 +2,8 @@
 
 The loss is there once the forward pass is over. By then the backward pass is queued already, so the accelerator has
 work to do while the host waits for that one number. Gradients are there only when the queue is empty; to wait for
-them is felt, except in long steps, and where the host is slower than the accelerator anyway.
+them is felt, except in long steps, and where the host is slower than the accelerator anyway. In the first steps they
+are waited for all the same: that is over soon.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 LONG = 0.1  # seconds of a step in which an empty queue is not felt
 FELT = 0.03  # of a step: to wait longer than this costs
 RETRY = 64  # steps until it is tried again
+AT_FIRST = 256  # gradients that are waited for, felt or not
 
 
 class Early:
@@ -24,6 +26,7 @@ class Early:
     def __init__(self) -> None:
         self._places: dict[tuple[torch.device, torch.dtype], tuple[torch.Tensor, torch.cuda.Event]] = {}
         self._awaited: tuple[torch.Tensor, torch.cuda.Event] | None = None
+        self._looks = 0  # at gradients, so far
         self._pause = 0  # steps in which gradients are not waited for
         self.waited = 0.0  # seconds in all, in which the accelerator was at work
 
@@ -68,9 +71,10 @@ class Early:
         # Infinities of either sign could cancel into NaN, never into a finite number.
         if not self.send(ends[0].sum(dtype=torch.float32) + ends[1].sum(dtype=torch.float32)):
             return True
-        before = self.waited
+        before, self._looks = self.waited, self._looks + 1
         size = self.take()
         well = size is None or math.isfinite(size)
-        if well and step is not None and step < LONG and self.waited - before > FELT * step:
+        felt = step is not None and step < LONG and self.waited - before > FELT * step
+        if well and felt and self._looks > AT_FIRST:
             self._pause = RETRY
         return well

@@ -14,7 +14,7 @@ from types import FrameType
 import torch
 
 from paramedic.aliases import Fields
-from paramedic.capture.apart.on_host import Copies, TooLarge
+from paramedic.capture.apart.on_host import Copies, TooLarge, copies_of
 from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
@@ -110,11 +110,10 @@ def hold(
 
 def _copies(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
     """Where an accelerator is in use: all models and the losses on the host; None if that is too much."""
-    if not torch.cuda.is_initialized():
-        return None
     with suppress(TooLarge):
-        copies = Copies([module for root in watcher.registry.roots() for module in anatomy.modules(root)])
-        copies.of(losses)
+        copies = copies_of([module for root in watcher.registry.roots() for module in anatomy.modules(root)])
+        if copies is not None:
+            copies.of(losses)
         return copies
     return None
 
@@ -125,8 +124,7 @@ def _on_host(
     """The losses, and the statements with copies instead of the variables they use."""
     try:
         if statements is not None:
-            used = [name for name in statements.code.co_names if name in statements.variables]
-            statements.variables.update({name: copies.of(statements.variables[name]) for name in used})
+            copies.of_used(statements.code.co_names, statements.variables)
         return copies.of(losses), statements
     except TooLarge:
         raise Impossible("the variables of the step are too large to be copied to the host") from None

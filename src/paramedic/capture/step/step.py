@@ -16,6 +16,7 @@ import numpy
 import torch
 from torch import nn
 
+from paramedic.capture.apart.gradients import gradients
 from paramedic.capture.facts import readable
 from paramedic.capture.inquest.excerpt import Excerpt
 from paramedic.capture.inquest.rerun import rerun
@@ -98,7 +99,7 @@ class Step:
         """The loss, and its derivative for each answer: zeros where there is none."""
         leaves = [answer.detach().clone().requires_grad_() for answer in answers]
         loss = self.loss(leaves)
-        found = torch.autograd.grad(loss, leaves, allow_unused=True)
+        found = gradients(loss, leaves)
         slopes = [torch.zeros_like(a) if g is None else g for a, g in zip(leaves, found, strict=True)]
         return float(loss.detach()), slopes
 

@@ -7,6 +7,7 @@ import math
 import torch
 
 from paramedic.aliases import Fields
+from paramedic.capture.apart.gradients import gradients
 from paramedic.capture.step.step import NotAgain, Step
 from paramedic.record.facts import TRIED
 
@@ -21,7 +22,7 @@ def tried(step: Step, moved: Moved, before: float) -> Fields | None:
     if not step.answers:
         return None
     parameters = [parameter for parameter, _ in moved]
-    found = torch.autograd.grad(loss, parameters, allow_unused=True)
+    found = gradients(loss, parameters)
     slopes = [torch.zeros_like(p) if slope is None else slope for p, slope in zip(parameters, found, strict=True)]
     losses = []
     for factor in TRIED:

@@ -109,8 +109,9 @@ class LabelledSamples:
         if wide.shape[1] <= WIDTH:
             return wide.clone()
         if self._mix is None or len(self._mix) != wide.shape[1]:
-            numbers = torch.Generator().manual_seed(0)  # of its own: nobody else's draws change
-            self._mix = torch.randn(wide.shape[1], WIDTH, generator=numbers) / wide.shape[1] ** 0.5
+            numbers = torch.Generator("cpu").manual_seed(0)  # of its own: nobody else's draws change
+            drawn = torch.randn(wide.shape[1], WIDTH, generator=numbers, device="cpu")
+            self._mix = drawn / wide.shape[1] ** 0.5
         return wide @ self._mix
 
     @on(moments.run_over)
@@ -151,4 +152,5 @@ def _same(tensor: torch.Tensor, labels: torch.Tensor) -> bool:
 def _counted(ids: torch.Tensor) -> torch.Tensor:
     """How often each id occurs in a row, as many ids sharing a column as must."""
     columns = ids.reshape(len(ids), -1).remainder(WIDTH).long()
-    return torch.zeros(len(ids), WIDTH).scatter_add_(1, columns, torch.ones(columns.shape))
+    counts = torch.zeros(len(ids), WIDTH, device="cpu")
+    return counts.scatter_add_(1, columns, torch.ones(columns.shape, device="cpu"))

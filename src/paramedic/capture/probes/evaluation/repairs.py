@@ -12,12 +12,14 @@ from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.active.questions import Batch, Subject, cloned
 from paramedic.capture.active.repairs import first_input, repairs
+from paramedic.capture.apart.on_host import TooLarge, copies_of
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import EvaluationAsked
 from paramedic.record.facts.storing import restored
@@ -49,7 +51,7 @@ class Repairs:
             return
         batch = (tuple(args), dict(kwargs))
         tensors = [tensor for _, tensor in tensors_in(batch)]
-        plain = tensors and all(readable(t) and t.is_cpu for t in tensors)
+        plain = tensors and all(readable(t) and (t.is_cpu or self.watcher.gears.examining) for t in tensors)
         if not plain or sum(t.numel() for t in tensors) > MOST_VALUES:
             return
         if call.grad and call.training:
@@ -80,7 +82,7 @@ class Repairs:
             self._met([target])
 
     def _met(self, candidates: list[torch.Tensor]) -> None:
-        labels = [t for t in candidates if t.dim() == 1 and t.dtype == torch.int64 and len(t) >= FEWEST and t.is_cpu]
+        labels = [t for t in candidates if t.dim() == 1 and t.dtype == torch.int64 and len(t) >= FEWEST]
         if torch.is_grad_enabled() or self._given is None or len(labels) != len(candidates):
             return
         (reference, call, batch), self._given = self._given, None
@@ -90,8 +92,15 @@ class Repairs:
         self._rounds, self._asked_at = self._rounds + 1, self.watcher.step
         trained, training = self._trained[model], call.training
         try:
-            data = apart(lambda: _asked(model, batch, labels, trained, training), PATIENCE)
-        except Refused:
+            copies = copies_of(list(anatomy.modules(model)))
+            if copies is not None:
+                batch, labels, trained = (
+                    (copies.of(batch[0]), copies.of(batch[1])),
+                    copies.of(labels),
+                    copies.of(trained),
+                )
+            data = apart(lambda: _asked(model, batch, labels, trained, training), PATIENCE, copies=copies)
+        except (Refused, TooLarge):
             return
         if data is not None:
             self.watcher.state(restored(EvaluationAsked, data), site=call.site, module=call.path, phase="eval")

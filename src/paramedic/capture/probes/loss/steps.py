@@ -6,15 +6,18 @@ from collections import Counter
 from contextlib import suppress
 
 import torch
+from torch import nn
 
 from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
-from paramedic.capture.inquest.excerpt import excerpt
+from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.inquest import frames
 from paramedic.capture.probe import probe
+from paramedic.capture.step import hosting
+from paramedic.capture.step.hosting import hosted
 from paramedic.capture.step.left_out import calls, idle_inputs, passed_over_at
 from paramedic.capture.step.price import Price
 from paramedic.capture.step.step import NotAgain, Step, TooLong
@@ -57,7 +60,9 @@ class Steps:
             return
         if self.watcher.step < (FIRST if rounds == 0 else SECOND) or len(self._rounds) > MOST_PLACES:
             return
-        if not self._price.allows(RUNS, GRACE) or self.watcher.gears.compiled or not loss.is_cpu:
+        if not self._price.allows(RUNS, GRACE) or self.watcher.gears.compiled:
+            return
+        if not (loss.is_cpu or (loss.is_cuda and self.watcher.gears.examining)):  # waiting for its value is felt
             return
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return  # a pass of one process alone might wait for the others
@@ -71,34 +76,40 @@ class Steps:
 
     def _ask(self, loss: torch.Tensor) -> dict[str, object]:
         roots = self.watcher.registry.roots()
-        if sum(p.numel() for root in roots for p in anatomy.parameters(root)) > MOST_PARAMETERS:
+        parameters = sum(p.numel() for root in roots for p in anatomy.parameters(root))
+        if parameters > MOST_PARAMETERS:
             return {"reason": "the models are too large for a step to be run again"}
+        modules = [module for root in roots for module in anatomy.modules(root)]
+        candidates = [one for frame in frames() if (one := excerpt(frame, parts=True)) is not None]
+        batch = list((self.watcher.known.loaders.last_batch().tensors() or {}).values())
+        before = float(loss.detach())
         try:
-            found: Fields = apart(lambda: self._again(float(loss.detach())), PATIENCE, differentiates=True)
+            copies = hosted(modules, parameters, candidates)
+            seconds, patience = (MOST_SECONDS, PATIENCE) if copies is None else (hosting.SECONDS, hosting.PATIENCE)
+            near = batch if copies is None else copies.of(batch)
+            found: Fields = apart(lambda: _again(candidates, modules, seconds, near, before), patience, copies=copies)
         except Refused as reason:
             return {"reason": str(reason)}
         return found
 
-    def _again(self, before: float) -> dict[str, object]:
-        """All relations of one step. Runs in a process of its own: whatever it does is lost."""
-        modules = [module for root in self.watcher.registry.roots() for module in anatomy.modules(root)]
-        reason = "the lines before backward() cannot be run by themselves"
-        for frame in frames():
-            statements = excerpt(frame, parts=True)
-            if statements is None:
-                continue
-            step = Step(statements, modules, MOST_SECONDS)
-            try:
-                loss = float(step.whole().detach())
-                if not step.answers:
-                    continue  # the line that was given a loss, not the one that made it
-                loaded = _among(step, list((self.watcher.known.loaders.last_batch().tensors() or {}).values()))
-                return {"loaded": loaded} | _told(step, loss, before)
-            except NotAgain as error:
-                reason = str(error)
-            except TooLong:
-                return {"reason": "it takes too long to run the step again"}
-        return {"reason": reason}
+
+def _again(
+    candidates: list[Excerpt], modules: list[nn.Module], seconds: float, batch: list[torch.Tensor], before: float
+) -> dict[str, object]:
+    """All relations of one step. Runs in a process of its own: whatever it does is lost."""
+    reason = "the lines before backward() cannot be run by themselves"
+    for statements in candidates:
+        step = Step(statements, modules, seconds)
+        try:
+            loss = float(step.whole().detach())
+            if not step.answers:
+                continue  # the line that was given a loss, not the one that made it
+            return {"loaded": _among(step, batch)} | _told(step, loss, before)
+        except NotAgain as error:
+            reason = str(error)
+        except TooLong:
+            return {"reason": "it takes too long to run the step again"}
+    return {"reason": reason}
 
 
 def _told(step: Step, loss: float, before: float) -> dict[str, object]:

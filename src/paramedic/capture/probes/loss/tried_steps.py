@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.aliases import Fields
@@ -13,6 +14,8 @@ from paramedic.capture.facts import readable
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.inquest import frames
 from paramedic.capture.probe import probe
+from paramedic.capture.step import hosting
+from paramedic.capture.step.hosting import hosted
 from paramedic.capture.step.price import Price
 from paramedic.capture.step.step import NotAgain, Step, TooLong
 from paramedic.capture.step.trying import Moved, tried
@@ -49,7 +52,8 @@ class TriedSteps:
     def ready(self, loss: torch.Tensor, site: Site) -> None:
         """A loss is about to be differentiated: remember how it came about."""
         self._passes += 1
-        if not self._due() or not loss.is_cpu or loss.numel() != 1:
+        near = loss.is_cpu or (loss.is_cuda and self.watcher.gears.examining)  # waiting for its value is felt
+        if not self._due() or not near or loss.numel() != 1:
             return
         self._loss, self._site = float(loss.detach()), site
         self._statements = [found for frame in frames() if (found := excerpt(frame, parts=True)) is not None]
@@ -70,7 +74,7 @@ class TriedSteps:
         if not self._statements or closure:
             return
         held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        plain = all(p.is_cpu and readable(p) and p.dtype in (torch.float32, torch.float64) for p in held)
+        plain = all(readable(p) and p.dtype in (torch.float32, torch.float64) for p in held)
         most = MOST_PARAMETERS if self.watcher.step > 0 else MOST_AT_ONCE
         if plain and held and sum(p.numel() for p in held) <= most:
             self._before = [(p, p.detach().clone()) for p in held]
@@ -84,7 +88,15 @@ class TriedSteps:
             return
         self._round += 1
         try:
-            found: Fields = apart(lambda: self._try(statements, before), PATIENCE, differentiates=True)
+            modules = [module for root in self.watcher.registry.roots() for module in anatomy.modules(root)]
+            copies = hosted(modules, sum(p.numel() for p, _ in before), statements)
+            if copies is not None:
+                before = [(copies.of(parameter), copies.of(values)) for parameter, values in before]
+            patience = PATIENCE if copies is None else hosting.PATIENCE
+            seconds = GRACE if self.watcher.step == 0 else MOST_SECONDS if copies is None else hosting.SECONDS
+            found: Fields = apart(
+                lambda: _try(statements, modules, seconds, before, self._loss), patience, copies=copies
+            )
         except Refused as reason:
             found = {"reason": str(reason)}
         if found.get("reason") == TOO_LONG and self.watcher.step == 0:
@@ -99,18 +111,17 @@ class TriedSteps:
     def over(self) -> None:
         self._price.stepped()
 
-    def _try(self, candidates: list[Excerpt], moved: Moved) -> Fields:
-        """Runs in a process of its own: whatever it does is lost."""
-        seconds = MOST_SECONDS if self.watcher.step > 0 else GRACE
-        modules = [module for root in self.watcher.registry.roots() for module in anatomy.modules(root)]
-        reason = "the lines before backward() cannot be run by themselves"
-        for statements in candidates:
-            try:
-                found = tried(Step(statements, modules, seconds), moved, self._loss)
-                if found is not None:
-                    return found
-            except NotAgain as error:
-                reason = str(error)
-            except TooLong:
-                return {"reason": TOO_LONG}
-        return {"reason": reason}
+
+def _try(candidates: list[Excerpt], modules: list[nn.Module], seconds: float, moved: Moved, before: float) -> Fields:
+    """Runs in a process of its own: whatever it does is lost."""
+    reason = "the lines before backward() cannot be run by themselves"
+    for statements in candidates:
+        try:
+            found = tried(Step(statements, modules, seconds), moved, before)
+            if found is not None:
+                return found
+        except NotAgain as error:
+            reason = str(error)
+        except TooLong:
+            return {"reason": TOO_LONG}
+    return {"reason": reason}

@@ -18,7 +18,7 @@ from paramedic.capture.active.company import mixed_at, padding, row
 from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, cloned, ignored, mixing, present, same
 from paramedic.capture.active.series import later_numbers
-from paramedic.capture.apart.on_host import Copies, TooLarge
+from paramedic.capture.apart.on_host import Copies, TooLarge, copies_of
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.arguments import argument_name
 from paramedic.capture.bus import on
@@ -161,11 +161,9 @@ def _lost(model: nn.Module, data: Fields) -> dict[str, list[object]]:
 
 def _copies(model: nn.Module, batch: Batch) -> tuple[Copies | None, Batch]:
     """Where an accelerator is in use: the model's tensors and the batch's on the host."""
-    if not torch.cuda.is_initialized():
-        return None, batch
     try:
-        copies = Copies(_inner(model))
-        return copies, (copies.of(batch[0]), copies.of(batch[1]))
+        copies = copies_of(_inner(model))
+        return copies, (copies.of(batch[0]), copies.of(batch[1])) if copies is not None else batch
     except TooLarge:
         raise Refused("the model is too large to be probed on the host") from None
 
