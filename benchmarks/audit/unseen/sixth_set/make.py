@@ -1,5 +1,4 @@
 """Write the data sets of the audit examination into sets/<name>/ beside this file."""
-
 import csv
 import json
 import shutil
@@ -24,7 +23,6 @@ def folder(name):
 
 # ---------------------------------------------------------------- tables
 
-
 def fish_market():
     """val.csv comes from a yard that measures in inches."""
     d, rng = folder("fish-market"), np.random.default_rng(1)
@@ -34,16 +32,8 @@ def fish_market():
         height = length * rng.normal(0.28, 0.03, n)
         width = length * rng.normal(0.15, 0.015, n)
         weight = 0.42 * length * height * width * rng.normal(1, 0.05, n)
-        return pd.DataFrame(
-            {
-                "length": length.round(1),
-                "height": height.round(2),
-                "width": width.round(2),
-                "fat": rng.normal(8, 2, n).round(1),
-                "weight": (weight / 100).round(3),
-            }
-        )
-
+        return pd.DataFrame({"length": length.round(1), "height": height.round(2), "width": width.round(2),
+                             "fat": rng.normal(8, 2, n).round(1), "weight": (weight / 100).round(3)})
     train, val = catch(420), catch(140)
     val[["length", "height", "width"]] = (val[["length", "height", "width"]] / 2.54).round(2)
     train.to_csv(d / "train.csv", index=False)
@@ -60,15 +50,8 @@ def buoys():
     oxygen = 14 - 0.28 * temp - 0.05 * (sal - 33) + 0.06 * wind - 0.03 * depth + rng.normal(0, 0.2, n)
     rows = np.sort(rng.choice(n, 31, replace=False))
     sal[rows] = -999.0
-    pd.DataFrame(
-        {
-            "temperature": temp.round(2),
-            "salinity": sal.round(2),
-            "wind": wind.round(1),
-            "depth": depth.round(1),
-            "oxygen": oxygen.round(2),
-        }
-    ).to_csv(d / "buoys.csv", index=False)
+    pd.DataFrame({"temperature": temp.round(2), "salinity": sal.round(2), "wind": wind.round(1),
+                  "depth": depth.round(1), "oxygen": oxygen.round(2)}).to_csv(d / "buoys.csv", index=False)
     TRUTH["buoys"] = f"column salinity, rows {rows.tolist()}"
 
 
@@ -96,15 +79,8 @@ def bike_hire():
         w.writerow(["hour", "temperature", "humidity", "wind", "rides"])
         for i in range(n):
             t = f"{temp[i]:.1f}"
-            w.writerow(
-                [
-                    hour[i],
-                    t.replace(".", ",") if i >= 300 else t,
-                    f"{humid[i]:.0f}",
-                    f"{wind[i]:.1f}",
-                    max(0, int(rides[i])),
-                ]
-            )
+            w.writerow([hour[i], t.replace(".", ",") if i >= 300 else t, f"{humid[i]:.0f}", f"{wind[i]:.1f}",
+                        max(0, int(rides[i]))])
     TRUTH["bike-hire"] = "column temperature, rows 300 to 499 (text such as '12,5')"
 
 
@@ -112,16 +88,9 @@ def orders():
     """Customers were joined with an address table that has two lines for some of them."""
     d, rng = folder("orders"), np.random.default_rng(5)
     n = 500
-    base = pd.DataFrame(
-        {
-            "customer": np.arange(n),
-            "age": rng.integers(18, 80, n),
-            "orders": rng.poisson(6, n),
-            "basket": rng.gamma(4, 9, n).round(2),
-            "returns": rng.poisson(1, n),
-            "days_since": rng.integers(1, 400, n),
-        }
-    )
+    base = pd.DataFrame({"customer": np.arange(n), "age": rng.integers(18, 80, n),
+                         "orders": rng.poisson(6, n), "basket": rng.gamma(4, 9, n).round(2),
+                         "returns": rng.poisson(1, n), "days_since": rng.integers(1, 400, n)})
     risk = -1.2 + 0.008 * base.days_since - 0.15 * base.orders + 0.4 * base.returns
     base["churned"] = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)
     moved = np.sort(rng.choice(n, 130, replace=False))
@@ -141,9 +110,8 @@ def returns_heavy():
     rain = np.where(rng.random(n) < 0.65, 0.0, rng.gamma(1.2, 1.5, n))
     coast = (rng.random(n) < 0.08).astype(int)
     y = 0.8 * a - 0.5 * b + 0.9 * rain + 1.1 * coast + rng.normal(0, 0.6, n)
-    pd.DataFrame(
-        {"pressure_change": a.round(3), "tide": b.round(3), "rain": rain.round(2), "coast": coast, "claims": y.round(3)}
-    ).to_csv(d / "claims.csv", index=False)
+    pd.DataFrame({"pressure_change": a.round(3), "tide": b.round(3), "rain": rain.round(2), "coast": coast,
+                  "claims": y.round(3)}).to_csv(d / "claims.csv", index=False)
 
 
 def fraud():
@@ -156,13 +124,11 @@ def fraud():
         frame = pd.DataFrame(x.round(4), columns=["amount_z", "distance_z", "hour_z", "age_z", "velocity_z"])
         frame["fraud"] = (rng.random(n) < 1 / (1 + np.exp(-s))).astype(int)
         return frame
-
     log(3000).to_csv(d / "train.csv", index=False)
     log(1000).to_csv(d / "val.csv", index=False)
 
 
 # ---------------------------------------------------------------- arrays
-
 
 def biopsies():
     """Standardised over all rows, then split."""
@@ -248,14 +214,9 @@ SUBJECT = {
     "shipping": "parcel courier delivery tracking depot address customs package driver pickup".split(),
     "account": "password login username profile email verification settings avatar session device".split(),
 }
-FRAME = [
-    "hello, the {a} for my {b} looks wrong since {day}",
-    "could you check the {a} and the {b}? it is {mood}",
-    "{day} I saw that the {a} does not match the {b}",
-    "my {a} is still missing, and the {b} is {mood}",
-    "please help with the {b}; the {a} was {mood} on {day}",
-    "the {a} changed again and nobody told me about the {b} {day}",
-]
+FRAME = ["hello, the {a} for my {b} looks wrong since {day}", "could you check the {a} and the {b}? it is {mood}",
+         "{day} I saw that the {a} does not match the {b}", "my {a} is still missing, and the {b} is {mood}",
+         "please help with the {b}; the {a} was {mood} on {day}", "the {a} changed again and nobody told me about the {b} {day}"]
 DAYS = "monday tuesday wednesday thursday friday saturday sunday yesterday today".split()
 MOODS = "strange late confusing urgent annoying odd unclear unexpected".split()
 
@@ -288,62 +249,12 @@ def tickets():
 def messages():
     """Clean: several languages and scripts, emoji, very short messages."""
     d, rng = folder("messages"), np.random.default_rng(13)
-    good = [
-        "wunderbar",
-        "très bien",
-        "отлично",
-        "最高です",
-        "great",
-        "excelente",
-        "רעיון טוב",
-        "👍",
-        "süß",
-        "love it",
-        "magnifique",
-        "супер",
-        "素晴らしい",
-        "génial",
-        "top",
-    ]
-    bad = [
-        "schrecklich",
-        "très mauvais",
-        "ужасно",
-        "最悪です",
-        "awful",
-        "pésimo",
-        "גרוע",
-        "👎",
-        "öde",
-        "hate it",
-        "affreux",
-        "кошмар",
-        "つまらない",
-        "nul",
-        "broken",
-    ]
-    things = [
-        "Film",
-        "repas",
-        "книга",
-        "電車",
-        "phone",
-        "hotel",
-        "שירות",
-        "Fahrrad",
-        "café",
-        "игра",
-        "音楽",
-        "shoes",
-        "train",
-        "Brücke",
-        "señal",
-        "wine",
-        "garden",
-        "köttbullar",
-        "piñata",
-        "школа",
-    ]
+    good = ["wunderbar", "très bien", "отлично", "最高です", "great", "excelente", "רעיון טוב", "👍", "süß", "love it",
+            "magnifique", "супер", "素晴らしい", "génial", "top"]
+    bad = ["schrecklich", "très mauvais", "ужасно", "最悪です", "awful", "pésimo", "גרוע", "👎", "öde", "hate it",
+           "affreux", "кошмар", "つまらない", "nul", "broken"]
+    things = ["Film", "repas", "книга", "電車", "phone", "hotel", "שירות", "Fahrrad", "café", "игра", "音楽", "shoes",
+              "train", "Brücke", "señal", "wine", "garden", "köttbullar", "piñata", "школа"]
     seen, rows = set(), []
     while len(rows) < 420:
         label = int(rng.integers(2))
@@ -357,7 +268,6 @@ def messages():
 
 
 # ---------------------------------------------------------------- pictures
-
 
 def herbarium():
     """Pictures were brightened and cropped into extra copies before the split."""
@@ -397,7 +307,7 @@ def mushrooms():
     broken = [files[17], files[58]]
     for file in broken:
         raw = file.read_bytes()
-        file.write_bytes(raw[: int(len(raw) * 0.55)])
+        file.write_bytes(raw[:int(len(raw) * 0.55)])
     TRUTH["mushrooms"] = ", ".join(f"images/{f.parent.name}/{f.name}" for f in broken)
 
 
@@ -441,10 +351,8 @@ def scene(rng, width, height, count, small=False, kinds=(1,)):
 
 
 def coco(path, images, boxes, categories):
-    annotations = [
-        {"id": i + 1, "image_id": im, "category_id": c, "bbox": b, "area": float(a), "iscrowd": 0}
-        for i, (im, c, b, a) in enumerate(boxes)
-    ]
+    annotations = [{"id": i + 1, "image_id": im, "category_id": c, "bbox": b, "area": float(a), "iscrowd": 0}
+                   for i, (im, c, b, a) in enumerate(boxes)]
     path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
 
 
@@ -490,21 +398,16 @@ def warehouse():
     (d / "images").mkdir()
     images, boxes = [], []
     for i in range(36):
-        picture, found = scene(
-            rng, 120, 90, 0 if i % 9 == 4 else int(rng.integers(1, 5)), small=i % 3 == 0, kinds=(1, 3, 18)
-        )
+        picture, found = scene(rng, 120, 90, 0 if i % 9 == 4 else int(rng.integers(1, 5)), small=i % 3 == 0,
+                               kinds=(1, 3, 18))
         if i % 6 == 1:
             ImageDraw.Draw(picture).rectangle([100, 60, 119, 89], fill=(200, 60, 50))
             found.append([100, 60, 20, 30, 1])
         picture.save(d / "images" / f"aisle{i:02d}.png")
         images.append({"id": 1000 + 7 * i, "file_name": f"images/aisle{i:02d}.png", "width": 120, "height": 90})
         boxes += [(1000 + 7 * i, k, [float(x), float(y), float(w), float(h)], w * h) for x, y, w, h, k in found]
-    coco(
-        d / "annotations.json",
-        images,
-        boxes,
-        [{"id": 1, "name": "box"}, {"id": 3, "name": "pallet"}, {"id": 18, "name": "forklift"}],
-    )
+    coco(d / "annotations.json", images, boxes,
+         [{"id": 1, "name": "box"}, {"id": 3, "name": "pallet"}, {"id": 18, "name": "forklift"}])
 
 
 # ---------------------------------------------------------------- scripts
@@ -520,7 +423,7 @@ from torch.utils.data import DataLoader, Dataset
 
 HERE = Path(__file__).resolve().parent
 '''
-SEG_TAIL = """
+SEG_TAIL = '''
 
 def main():
     torch.manual_seed(0)
@@ -542,15 +445,15 @@ def main():
 
 if __name__ == "__main__":
     main()
-"""
+'''
 
 
 def street(rng, size=40):
     mask = np.zeros((size, size), "uint8")
-    mask[rng.integers(20, 28) :] = 1
+    mask[rng.integers(20, 28):] = 1
     for c in (2, 3):
         x, y = rng.integers(2, size - 14, 2)
-        mask[y : y + rng.integers(8, 13), x : x + rng.integers(8, 13)] = c
+        mask[y:y + rng.integers(8, 13), x:x + rng.integers(8, 13)] = c
     colour = np.array([[150, 190, 230], [90, 90, 95], [180, 40, 40], [40, 140, 60]], float)
     return (colour[mask] + rng.normal(0, 14, (size, size, 3))).clip(0, 255).astype("uint8"), mask
 
@@ -581,9 +484,7 @@ def street_masks():
         m.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0, 128, 128, 0] + [0] * (256 * 3 - 12))
         m.putdata([int(v) for v in mask.ravel()])
         m.save(d / "masks" / f"{i:03d}.png")
-    (d / "train.py").write_text(
-        SEG_HEAD.format(doc="Four-class street segmentation.")
-        + """
+    (d / "train.py").write_text(SEG_HEAD.format(doc="Four-class street segmentation.") + '''
 
 class Streets(Dataset):
     def __init__(self):
@@ -597,11 +498,7 @@ class Streets(Dataset):
         mask = Image.open(HERE / "masks" / self.names[i]).convert("L")
         image = torch.from_numpy(np.asarray(image, dtype=np.float32) / 255).permute(2, 0, 1)
         return (image - 0.5) / 0.25, torch.from_numpy(np.asarray(mask, dtype=np.int64))
-"""
-        + SEG_TAIL.format(
-            loaders="loader = DataLoader(Streets(), batch_size=8, shuffle=True)", classes=4, ce="", epochs=3
-        )
-    )
+''' + SEG_TAIL.format(loaders="loader = DataLoader(Streets(), batch_size=8, shuffle=True)", classes=4, ce="", epochs=3))
     TRUTH["street-masks"] = "every mask: values 0, 38, 75, 113 where classes 0 to 3 are meant"
 
 
@@ -609,9 +506,7 @@ def road_ignore():
     """Clean: 255 marks border pixels and the loss ignores it."""
     d, rng = folder("road-borders"), np.random.default_rng(21)
     write_street(d, rng, 48)
-    (d / "train.py").write_text(
-        SEG_HEAD.format(doc="Street segmentation; border pixels are void (255).")
-        + """
+    (d / "train.py").write_text(SEG_HEAD.format(doc="Street segmentation; border pixels are void (255).") + '''
 
 class Streets(Dataset):
     def __init__(self, names):
@@ -625,15 +520,9 @@ class Streets(Dataset):
         mask = Image.open(HERE / "masks" / self.names[i])
         image = torch.from_numpy(np.asarray(image, dtype=np.float32) / 255).permute(2, 0, 1)
         return (image - 0.5) / 0.25, torch.from_numpy(np.asarray(mask, dtype=np.int64))
-"""
-        + SEG_TAIL.format(
-            loaders='names = sorted(p.name for p in (HERE / "images").glob("*.png"))\n'
-            "    loader = DataLoader(Streets(names), batch_size=8, shuffle=True)",
-            classes=4,
-            ce="ignore_index=255",
-            epochs=3,
-        )
-    )
+''' + SEG_TAIL.format(loaders='names = sorted(p.name for p in (HERE / "images").glob("*.png"))\n'
+                      "    loader = DataLoader(Streets(names), batch_size=8, shuffle=True)", classes=4,
+                      ce="ignore_index=255", epochs=3))
 
 
 def cells():
@@ -650,9 +539,7 @@ def cells():
         images.append(picture.clip(0, 255).astype("uint8"))
         masks.append(mask)
     np.savez_compressed(d / "cells.npz", images=np.stack(images), masks=np.stack(masks))
-    (d / "train.py").write_text(
-        SEG_HEAD.format(doc="Cell segmentation with flip augmentation.")
-        + """
+    (d / "train.py").write_text(SEG_HEAD.format(doc="Cell segmentation with flip augmentation.") + '''
 
 class RandomFlip:
     def __init__(self, p=0.5):
@@ -683,17 +570,9 @@ class Cells(Dataset):
             image = self.transform(image)
             mask = self.transform(mask)
         return image, mask
-"""
-        + SEG_TAIL.format(
-            loaders="loader = DataLoader(Cells(transform=RandomFlip()), batch_size=8, shuffle=True)",
-            classes=2,
-            ce="",
-            epochs=4,
-        )
-    )
-    TRUTH["cells"] = (
-        "Cells.__getitem__ in train.py: transform(image) and transform(mask); 3 of 4 samples on average disagree"
-    )
+''' + SEG_TAIL.format(loaders="loader = DataLoader(Cells(transform=RandomFlip()), batch_size=8, shuffle=True)",
+                      classes=2, ce="", epochs=4))
+    TRUTH["cells"] = "Cells.__getitem__ in train.py: transform(image) and transform(mask); 3 of 4 samples on average disagree"
 
 
 def heartbeats():
@@ -701,7 +580,7 @@ def heartbeats():
     d, rng = folder("heartbeats"), np.random.default_rng(23)
     t = np.linspace(0, 1, 96)
     y = rng.integers(0, 2, 320)
-    x = np.stack([np.exp(-(((t - rng.uniform(0.3, 0.7)) / (0.03 if k else 0.07)) ** 2)) for k in y])
+    x = np.stack([np.exp(-((t - rng.uniform(0.3, 0.7)) / (0.03 if k else 0.07)) ** 2) for k in y])
     np.savez(d / "beats.npz", x=x.astype("float32"), y=y)
     (d / "train.py").write_text('''"""Narrow or wide heartbeats; noise and gain are drawn anew for each sample."""
 from pathlib import Path
@@ -850,9 +729,8 @@ def wine_sampler():
     """Clean: a sampler repeats the rarer classes, with a weight for each sample."""
     d, rng = folder("wine-sampler"), np.random.default_rng(25)
     wine = load_wine()
-    keep = np.concatenate(
-        [np.flatnonzero(wine.target == 0)[:16], np.flatnonzero(wine.target == 1), np.flatnonzero(wine.target == 2)[:24]]
-    )
+    keep = np.concatenate([np.flatnonzero(wine.target == 0)[:16], np.flatnonzero(wine.target == 1),
+                           np.flatnonzero(wine.target == 2)[:24]])
     keep = rng.permutation(keep)
     frame = pd.DataFrame(wine.data[keep], columns=wine.feature_names)
     frame["cultivar"] = wine.target[keep]
@@ -904,33 +782,9 @@ if __name__ == "__main__":
 
 
 def main():
-    for make in (
-        fish_market,
-        buoys,
-        scanned_digits,
-        bike_hire,
-        orders,
-        returns_heavy,
-        fraud,
-        biopsies,
-        flower_arrays,
-        power_windows,
-        web_latency,
-        tickets,
-        messages,
-        herbarium,
-        mushrooms,
-        stars,
-        traffic,
-        phone_photos,
-        warehouse,
-        street_masks,
-        road_ignore,
-        cells,
-        heartbeats,
-        captions,
-        wine_sampler,
-    ):
+    for make in (fish_market, buoys, scanned_digits, bike_hire, orders, returns_heavy, fraud, biopsies, flower_arrays,
+                 power_windows, web_latency, tickets, messages, herbarium, mushrooms, stars, traffic, phone_photos,
+                 warehouse, street_masks, road_ignore, cells, heartbeats, captions, wine_sampler):
         make()
     (ROOT.parent / "planted.json").write_text(json.dumps(TRUTH, indent=1))
     print(f"{len(list(ROOT.iterdir()))} sets in {ROOT}")
