@@ -16,6 +16,7 @@ import torch
 
 LONG = 0.1  # seconds of a step in which an empty queue is not felt
 FELT = 0.03  # of a step: to wait longer than this costs
+CHEAP = 0.01  # of a step, that it may cost the host to send a number: of short steps only some are looked at
 RETRY = 64  # steps until it is tried again
 AT_FIRST = 256  # gradients that are waited for, felt or not
 
@@ -68,13 +69,14 @@ class Early:
         ends = [gradient.detach() for gradient in (gradients[0], gradients[-1])]
         if ends[0].device != ends[1].device or any(gradient.layout is not torch.strided for gradient in ends):
             return True
+        began = time.perf_counter()
         # Infinities of either sign could cancel into NaN, never into a finite number.
         if not self.send(ends[0].sum(dtype=torch.float32) + ends[1].sum(dtype=torch.float32)):
             return True
-        before, self._looks = self.waited, self._looks + 1
+        sent, before, self._looks = time.perf_counter() - began, self.waited, self._looks + 1
         size = self.take()
         well = size is None or math.isfinite(size)
-        felt = step is not None and step < LONG and self.waited - before > FELT * step
-        if well and felt and self._looks > AT_FIRST:
-            self._pause = RETRY
+        if step is not None and self._looks > AT_FIRST:
+            felt = step < LONG and self.waited - before > FELT * step
+            self._pause = RETRY if felt else min(RETRY, int(sent / (CHEAP * step)))
         return well
