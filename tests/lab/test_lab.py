@@ -170,6 +170,17 @@ def test_printed_metrics_are_read_with_their_names(tmp_path: Path) -> None:
     assert all(told["higher"] for told in found.values())
 
 
+@pytest.mark.parametrize(("lines", "read"), [
+    ("step 1 train 0.65 test 0.49\nstep 2 train 0.98 test 0.52\n", {"train": [0.65, 0.98], "test": [0.49, 0.52]}),
+    ("step 1 train 0.98 val 0.97\nstep 2 train 0.35 val 0.52\n", {}),  # losses
+])  # fmt: skip
+def test_numbers_called_after_their_data_are_metrics_if_they_rise(
+    tmp_path: Path, lines: str, read: dict[str, list[float]]
+) -> None:
+    (tmp_path / "output.txt").write_text(lines)
+    assert {name: told["values"] for name, told in metrics(tmp_path / "output.txt").items()} == read
+
+
 def answers(tmp_path: Path, x: Any, y: Any) -> dict[str, Any]:
     np.savez(tmp_path / "kept.npz", x=x.astype(np.float32), y=y)
     return examine(tmp_path / "kept.npz")

@@ -104,6 +104,20 @@ def test_data_without_a_signal(made: Make, tmp_path: Path) -> None:
     assert any(row.points_to == "data" for row in readings(Lab(run)))
 
 
+def test_samples_learnt_by_heart_for_which_there_is_no_rule(made: Make, tmp_path: Path) -> None:
+    """The loss falls a little, and further than with permuted labels; on unseen samples it is worse than guessing."""
+    others = {"one_batch": 0.01, "twin": 0.02, "linear_model": 2.22}
+    run = made(baseline=2.14, permuted_labels=2.33, held_out=2.1, simple=NOTHING, exam=2.46, **others)
+    assert concluded(run, tmp_path)[0] == "data"
+
+
+def test_a_test_metric_that_never_moves_is_no_success(made: Make, tmp_path: Path) -> None:
+    printed = {"printed": {"test": {"values": [0.49, 0.52, 0.51], "higher": True}}}
+    run = made(baseline=0.01, permuted_labels=2.31, one_batch=0.001, noted=printed)
+    cause, sure, because = concluded(run, tmp_path)
+    assert (cause, sure) == ("unknown", None) and "test stays at 0.51" in because
+
+
 def test_inputs_that_are_all_the_same_are_blamed_before_the_code(made: Make, tmp_path: Path) -> None:
     same = {"task": None, "reason": "only 1 different sample was seen", "kept": 900, "different_inputs": 1,
             "different_targets": 10, "told": 0.0}  # fmt: skip

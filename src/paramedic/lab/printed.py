@@ -10,13 +10,29 @@ HIGHER = re.compile(
     r"score|success|good|modes|correct|hits|coverage)(@\d+)?\b"
 )
 LOWER = re.compile(r"\b(error|mae|mse|rmse|perplexity|ppl|wer|cer|deviation)\b")
+TRAINING = re.compile(r"train|training")
+UNSEEN = re.compile(r"test|val|valid|validation|dev|eval|held out")
 LOSS = re.compile(r"\b(loss|nll|bce|elbo|objective)\b")
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_@ -]*?)\s*[:=\s(]\s*\(?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(%?)")
 MOST = 200  # values of each
 
 
 def readings(output: Path) -> dict[str, list[float]]:
-    """Names with the numbers behind them, in order, from the end of what a run has printed."""
+    """Names of metrics and losses with the numbers behind them, in order, from the end of what a run has printed."""
+    return {name: values for name, values in _numbers(output).items() if _says_what_it_is(name)}
+
+
+def metrics(output: Path) -> dict[str, dict[str, object]]:
+    """Those that are no loss, for the record; also what is only called after its data, as in "train 0.95 test 0.51"."""
+    found = _numbers(output)
+    bare = {name for name in found if TRAINING.fullmatch(name) or UNSEEN.fullmatch(name)}
+    shares = any(_rises_as_a_share(found[name]) for name in bare if TRAINING.fullmatch(name))
+    kept = {name for name in found if _says_what_it_is(name) and not LOSS.search(name)}
+    kept |= {name for name in bare if shares and _is_a_share(found[name])}
+    return {name: {"values": found[name], "higher": name in bare or HIGHER.search(name) is not None} for name in kept}
+
+
+def _numbers(output: Path) -> dict[str, list[float]]:
     try:
         text = output.read_text(errors="replace")[-100_000:]
     except OSError:
@@ -25,15 +41,18 @@ def readings(output: Path) -> dict[str, list[float]]:
     for line in text.splitlines():
         for name, value, per_cent in _PAIR.findall(line):
             words = " ".join(re.sub(r"[_-]", " ", name).lower().split())
-            if HIGHER.search(words) or LOWER.search(words) or LOSS.search(words):
-                found.setdefault(words, []).append(float(value) / (100 if per_cent else 1))
+            found.setdefault(words, []).append(float(value) / (100 if per_cent else 1))
     return {name: values[-MOST:] for name, values in found.items()}
 
 
-def metrics(output: Path) -> dict[str, dict[str, object]]:
-    """Those that are no loss, for the record."""
-    return {
-        name: {"values": values, "higher": HIGHER.search(name) is not None}
-        for name, values in readings(output).items()
-        if not LOSS.search(name)
-    }
+def _says_what_it_is(name: str) -> bool:
+    return any(pattern.search(name) for pattern in (HIGHER, LOWER, LOSS))
+
+
+def _is_a_share(values: list[float]) -> bool:
+    return all(0 <= value <= 1 for value in values)
+
+
+def _rises_as_a_share(values: list[float]) -> bool:
+    """Whether numbers behind the word "train" are a metric: a loss would fall."""
+    return len(values) > 1 and _is_a_share(values) and values[-1] > values[0]

@@ -37,6 +37,7 @@ LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what 
 SHOWN = 0.85  # that the script does what its data allow
 NOT_SHOWN = 0.6  # but the loss falls, and nothing that might be in the way is
 LITTLE_LEARNT, HALF_AS_GOOD, OWN_METRIC = 0.65, 0.6, 0.5
+LITTLE = 0.25  # of the loss of guessing: whether the data could tell more, nobody knows
 STILL = 0.02  # of the weights, by which all updates together could have moved them
 FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
@@ -108,11 +109,12 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     """A script is called healthy only if experiments could have shown the opposite."""
     if answered(lab) < FEWEST_ANSWERS:
         return "unknown", None, f"the loss falls, but only {answered(lab)} of the experiments could be tried on it"
-    if shown is not None:
-        return "none", SHOWN, f"{_why_healthy(lab)}; {shown}"
     linear, still = lab.get("linear-model"), standing_still(lab)
-    if still is not None:
+    if still is not None and (shown is None or lab.skill is None):  # no other evidence from unseen samples
         return "unknown", None, still
+    if shown is not None:
+        little = lab.skill is not None and lab.skill < LITTLE
+        return "none", LITTLE_LEARNT if little else SHOWN, f"{_why_healthy(lab)}; {shown}"
     if linear is not None and far_better(lab, linear) and lab.base.data.status == "ended":
         ends = f"a linear model in its place ends at {linear.last:.3g}, your own at {lab.base.last:.3g}"
         return "unknown", None, f"the loss falls, but {ends}"

@@ -174,7 +174,8 @@ class Lab:
         exam = self.get("held-out")
         if exam is None or exam.exam is None or self.control is None:
             return False
-        return exam.exam > 0.97 * self.guessing and self.base.last < 0.9 * self.guessing
+        by_heart = exam.exam > 0.97 * self.guessing and self.base.last < 0.9 * self.guessing
+        return by_heart or (self.signal == "none" and exam.exam >= self.guessing)
 
     @property
     def lags(self) -> bool:
