@@ -346,6 +346,9 @@ def _takes_its_time(lab: Lab) -> bool:
         return False
     if longer.exam is not None:
         return longer.exam < 0.97 * lab.guessing - 3 * longer.noise if lab.guessing > 0 else longer.fell
+    held = lab.get("held-out")
+    if held is not None and held.exam is not None and held.exam >= lab.guessing > 0:
+        return False
     return lab.signal != "none" and lab.beats_guessing(longer)
 
 

@@ -90,6 +90,7 @@ class Kept:
             inputs, targets = split(parts, roles=roles)
             if inputs and targets and len(parts[inputs[0]]) == len(parts[targets[0]]):
                 pairs.append((parts[inputs[0]], parts[targets[0]]))
+        pairs = _equally_wide(pairs)
         if len({(a.shape[1:], b.shape[1:]) for a, b in pairs}) != 1:
             return
         import numpy
@@ -101,3 +102,11 @@ class Kept:
     def now_and_then(self, optimizer: object) -> None:
         if self.surroundings.step in SAVE_AT:
             self.save()
+
+
+def _equally_wide(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Sequences that are only as long as the longest of their batch, filled up with zeros."""
+    if not pairs or pairs[0][0].dim() < 2 or len({x.shape[2:] for x, _ in pairs}) != 1:
+        return pairs
+    widest = max(x.shape[1] for x, _ in pairs)
+    return [(F.pad(x, (0, 0) * (x.dim() - 2) + (0, widest - x.shape[1])), y) for x, y in pairs]
