@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def test_a_loss_that_stays_nan_is_bounded_too(writer: Writer) -> None:
     assert len(points) < 8 * POINTS_PER_OCTAVE
     bad = [step for step, value in points if math.isnan(value)]
     assert bad[:2] == [single, 60_000] and bad[-1] == 199_999
-    assert all(later - earlier < 200 for earlier, later in zip(bad[1:], bad[2:], strict=False))
+    assert all(later - earlier < 200 for earlier, later in pairwise(bad[1:]))
 
 
 def test_a_loss_that_is_nan_every_other_step_is_bounded_too(writer: Writer) -> None:

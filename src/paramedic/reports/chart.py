@@ -7,7 +7,6 @@ and the live page sends the same markup under a policy that forbids inline style
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
