@@ -23,6 +23,7 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
+from paramedic.findings.words import number
 from paramedic.record.ending import BY_SIGNAL, UNDER_WAY, cut_short
 from paramedic.record.facts import Audited, Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs
@@ -275,7 +276,7 @@ def _went_wrong(facts: RunFacts) -> str:
     """What the losses themselves show, whatever the rules say."""
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
-            return f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it"
+            return f"the loss at {curve.label} is {number(curve.values[-1])} at the end, and no rule can explain it"
     return facts.progress.trouble if facts.progress is not None else ""
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from paramedic.record.facts import Asked, Backward, Cut, Epoch, ModuleCall, Push
 from paramedic.record.facts.storing import restored
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.schema import SCHEMA_VERSION
-from paramedic.record.writer import MOST_EVENTS_PER_KIND, POINTS_PER_OCTAVE, Site, Writer
+from paramedic.record.writer import MOST_BREAKS, MOST_EVENTS_PER_KIND, POINTS_PER_OCTAVE, Site, Writer
 from workshop import Workshop, wait_for_line, wait_until
 
 STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
@@ -114,6 +115,33 @@ def test_a_long_series_is_bounded_and_keeps_its_spikes(writer: Writer) -> None:
     assert kept[31_337] == 1000.0 and kept[77_777] == -500.0 and math.isnan(kept[99_990])
     assert [step for step, _ in points] == sorted(kept), "in order, every step once"
     assert all(later - earlier < 200 for earlier, later in zip(sorted(kept), sorted(kept)[1:], strict=False))
+
+
+def test_a_loss_that_stays_nan_is_bounded_too(writer: Writer) -> None:
+    single = 20_001
+    for step in range(200_000):
+        writer.point("loss:x", step, math.nan if step == single or step >= 60_000 else 1.0)
+    points = read(writer).series("loss:x")
+    assert len(points) < 8 * POINTS_PER_OCTAVE
+    bad = [step for step, value in points if math.isnan(value)]
+    assert bad[:2] == [single, 60_000] and bad[-1] == 199_999
+    assert all(later - earlier < 200 for earlier, later in pairwise(bad[1:]))
+
+
+def test_a_loss_that_is_nan_every_other_step_is_bounded_too(writer: Writer) -> None:
+    for step in range(200_000):
+        writer.point("loss:x", step, math.nan if step % 2 else 1.0)
+    assert len(read(writer).series("loss:x")) < 3 * MOST_BREAKS
+
+
+def test_the_last_value_is_the_last_value(writer: Writer) -> None:
+    for step in range(50_001):
+        writer.point("loss:x", step, 1e6 if step == 49_999 else float(step % 2))
+        writer.point("loss:y", step, math.nan if step == 49_999 else 0.5)
+    writer.close()
+    run = open_runs(writer.path.parent)[0]
+    assert run.series("loss:x")[-2:] == [(49_999, 1e6), (50_000, 0.0)]
+    assert run.series("loss:y")[-1] == (50_000, 0.5)
 
 
 def test_the_end_of_a_long_series_is_kept(writer: Writer) -> None:

@@ -226,6 +226,13 @@ def test_thinning_keeps_the_spike_the_gap_and_the_ends() -> None:
     assert thin_out(points[:400]) == points[:400]
 
 
+def test_the_end_of_a_long_run_is_drawn_as_finely_as_its_beginning() -> None:
+    """A record has ever fewer points per step, the longer the run is."""
+    steps = [*range(10_000), *range(10_000, 1_000_000, 250)]
+    kept = [step for step, _ in thin_out([(step, math.sin(step)) for step in steps])]
+    assert sum(step >= 500_000 for step in kept) > 0.4 * len(kept)
+
+
 def test_the_pointer_reads_the_drawn_values() -> None:
     labels, readings = json.loads(page(SICK).scripts[-1])
     assert labels == ["train.py:44", "val.py:9"] and len(readings[0]) == 120

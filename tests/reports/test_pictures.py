@@ -44,6 +44,21 @@ def test_the_page_shows_everything_that_the_record_holds(folder: Path) -> None:
     assert {word for words in page.all("aria-labelledby") for word in words.split()} <= set(ids)
 
 
+def test_a_long_run_is_a_small_page_with_its_spikes_and_gaps(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "run")
+    recording.steps(20)
+    odd = {100_001: 77.25, 150_001: math.nan}
+    for step in range(20, 300_000):
+        loss = math.nan if step >= 250_000 else odd.get(step, 1.0 + step % 7 / 10)
+        recording.writer.point("loss:train.py:12", step, loss)
+    recording.step = 300_000
+    text = render(diagnose(recording.end(), ()), pictures=pictures.of_record(recording.folder))
+    assert len(text) < 500_000
+    for words in ("77.25", "NaN at step 150,001", "NaN at step 250,000", "NaN at step 299,999"):
+        assert words in text, words
+    assert "is NaN at the end" in text and "more steps" not in text
+
+
 def test_the_batches_of_an_evaluation_are_averaged(folder: Path) -> None:
     (curve,) = diagnose(folder, ()).run.evaluations
     assert curve.steps == (9, 19, 29, 39, 49, 59)

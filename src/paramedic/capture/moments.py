@@ -133,6 +133,7 @@ output_handed_over = Moment[[str, torch.Tensor]]("compiled_outputs")  # a module
 nothing_moved = Moment[[FrameType, float]]("stall")  # told by another thread, several times per second: since when
 lap_over = Moment[[Lap]]("clock")
 evaluation_timed = Moment[[float]]("clock")  # a batch of an evaluation came: its seconds so far
+trained_after_all = Moment[[]]("clock")  # the batch that seemed to be one of an evaluation goes into a backward pass
 
 # Processes.
 forked = Moment[[str]]("watcher")  # in the child, whose record has this name

@@ -268,6 +268,8 @@ def what_would_help(diagnosis: Diagnosis) -> str:
         if simple:
             return f"The data can be learnt: {simple}. So look at the model, the loss and the settings."
         return "No known fault found; paramedic diagnose shows whether it is the model, the data or the settings."
+    if any(curve.values and not math.isfinite(curve.values[-1]) for curve in diagnosis.run.losses):
+        return "paramedic diagnose shows whether it is the model, the data or the settings."
     if diagnosis.run.exit_code == INTERRUPTED:
         return "It was interrupted (Ctrl-C): let it run for longer."
     if diagnosis.run.exit_code not in (0, None):

@@ -94,7 +94,7 @@ class Run:
         if name not in self._series:
             stored = name.encode("utf-8", "backslashreplace").decode()
             rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (stored,))
-            self._series[name] = [(step, float(json.loads(value))) for step, value in rows]
+            self._series[name] = [(step, float(value)) for step, value in rows]
         return self._series[name]
 
     def samples(self, role: str) -> list[Sample]:
@@ -112,7 +112,7 @@ class Run:
     def points_after(self, row: int) -> list[tuple[int, str, int, float]]:
         """Points of all series in the order in which they were written: row, series, step and value."""
         rows = self._connection.execute("SELECT rowid, series, step, value FROM points WHERE rowid > ?", (row,))
-        return [(at, as_named(name) or "", step, float(json.loads(value))) for at, name, step, value in rows]
+        return [(at, as_named(name) or "", step, float(value)) for at, name, step, value in rows]
 
     def samples_after(self, row: int) -> list[tuple[int, Sample]]:
         rows = self._connection.execute(

@@ -26,10 +26,15 @@ FLUSH_SECONDS = 0.2
 MOST_EVENTS_PER_KIND = 20_000
 LONGEST_WRITE = 2.0  # seconds for which a fork may wait
 POINTS_PER_OCTAVE = 4_096  # a series of n points keeps about this many per doubling of n
+MOST_BREAKS = 20_000  # changes from finite to not finite that a series keeps exactly
 
 
 class _Series:
-    """Thins a growing series: of every bucket of points the most extreme one is kept, non-finite ones always."""
+    """Thins a growing series: of every bucket of points the most extreme one is kept.
+
+    A value that is not finite is kept exactly where it comes after a finite one; of a stretch of them, which may last
+    for the rest of the run, and of more changes than anybody reads, each bucket keeps one.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,18 +42,26 @@ class _Series:
         self.stride = 1
         self.last = 0.0
         self.bucket: tuple[int, float] | None = None
+        self.waiting: tuple[int, float] | None = None  # the newest point, unless it is kept already
+        self.broken = False  # the value before was not finite
+        self.breaks = 0
 
     def add(self, step: int, value: float) -> list[tuple[int, float]]:
         self.seen += 1
-        if not math.isfinite(value):
-            return [*self.rest(), (step, value)]
-        if self.bucket is None or abs(value - self.last) > abs(self.bucket[1] - self.last):
-            self.bucket = (step, value)
-        if self.seen % self.stride:
-            return []
-        if self.seen >= POINTS_PER_OCTAVE * self.stride:
+        self.waiting = newest = (step, value)
+        full = self.seen % self.stride == 0
+        if full and self.seen >= POINTS_PER_OCTAVE * self.stride:
             self.stride *= 2
-        return self.rest()
+        before, self.broken = self.broken, not math.isfinite(value)
+        if self.broken:
+            self.breaks += not before
+            if not full and (before or self.breaks > MOST_BREAKS):
+                return []
+            self.waiting = None
+            return [*self.rest(), newest]
+        if self.bucket is None or abs(value - self.last) > abs(self.bucket[1] - self.last):
+            self.bucket = newest
+        return self.rest() if full else []
 
     def rest(self) -> list[tuple[int, float]]:
         """The point that is still waiting for its bucket to fill."""
@@ -56,7 +69,14 @@ class _Series:
             return []
         kept, self.bucket = self.bucket, None
         self.last = kept[1]
+        if kept is self.waiting:
+            self.waiting = None
         return [kept]
+
+    def end(self) -> list[tuple[int, float]]:
+        """What is left when nothing more will come: the last value is the one that people quote."""
+        kept = self.rest()
+        return kept if self.waiting is None else [*kept, self.waiting]
 
 
 class Writer:
@@ -216,7 +236,7 @@ class Writer:
         with self._lock:
             self._thin()
             for series in self._series.values():
-                self._points += [(series.name, int(at), dumps(kept)) for at, kept in series.rest()]
+                self._points += [(series.name, int(at), dumps(kept)) for at, kept in series.end()]
         self.flush()
         if self._connection is not None:
             with self._file_lock:

@@ -7,7 +7,6 @@ and the live page sends the same markup under a policy that forbids inline style
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -134,17 +133,21 @@ def _longest(curves: Sequence[LossCurve]) -> list[LossCurve]:
 
 
 def thin_out(points: list[Point], buckets: int = BUCKETS) -> list[Point]:
-    """Few enough points to draw, with every spike and every gap still there."""
+    """Few enough points to draw, with every spike and every gap still there.
+
+    Buckets are stretches of the axis: of a long run, the record has more points of the beginning than of the end.
+    """
     if len(points) <= 2 * buckets:
         return points
-    size = math.ceil(len(points) / buckets)
+    first = min(step for step, _ in points)
+    wide = (max(step for step, _ in points) - first + 1) / buckets
+    shared: dict[tuple[int, bool], list[int]] = {}
+    for i, (step, value) in enumerate(points):
+        shared.setdefault((int((step - first) / wide), finite(value)), []).append(i)
     kept = {0, len(points) - 1}
-    for start in range(0, len(points), size):
-        chunk = range(start, min(start + size, len(points)))
-        good = [i for i in chunk if finite(points[i][1])]
-        bad = [i for i in chunk if not finite(points[i][1])]
-        ends = {min(good, key=lambda i: points[i][1]), max(good, key=lambda i: points[i][1])} if good else set()
-        kept |= {*ends, *bad[:1]}
+    for (_, good), group in shared.items():
+        ends = {min(group, key=lambda i: points[i][1]), max(group, key=lambda i: points[i][1])}
+        kept |= ends if good else {group[0]}
     return [points[i] for i in sorted(kept)]
 
 

@@ -10,7 +10,7 @@ from statistics import median
 from paramedic.findings import Evidence, Severity
 from paramedic.record.facts import Edge, NonFinite, PoisonedStep
 from paramedic.record.reader import Run
-from paramedic.rules.curves import non_finite_steps
+from paramedic.rules.curves import steps_lost
 
 HUGE = 1e15  # no healthy activation is that large
 
@@ -93,9 +93,9 @@ def _severity(run: Run, event: NonFinite) -> Severity:
     steps = [step for step in run.facts(PoisonedStep) if step.last_step >= event.step]
     if any(step.bad for step in steps):
         return "error"
-    lost = [step for step in non_finite_steps(run) if step >= event.step]
     if event.scaled:  # the scaler skips such steps; only if they do not end is anything lost
-        return "error" if lost and len(lost) > max(3, 0.2 * (run.steps - event.step)) else "note"
+        lost = steps_lost(run, event.step)
+        return "error" if lost > max(3, 0.2 * (run.steps - event.step)) else "note"
     if steps:  # the loss was bad, its gradient was not
         return "error" if event.reached == "loss" else "note"
     return "note" if run.steps > event.step else "error"

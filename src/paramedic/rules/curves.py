@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, median
 
@@ -130,6 +131,20 @@ def non_finite_steps(run: Run) -> list[int]:
     """The steps at which some loss was NaN or infinite."""
     curves = run.curves("loss").values()
     return sorted({step for points in curves for step, value in points if not math.isfinite(value)})
+
+
+def steps_lost(run: Run, since: int) -> int:
+    """How many steps from this one on had a bad loss. Of a long stretch of them the record keeps only some."""
+    return max((_lost(points, since) for points in run.curves("loss").values()), default=0)
+
+
+def _lost(points: Sequence[tuple[int, float]], since: int) -> int:
+    count, before = 0, None  # the bad step right before
+    for step, value in points:
+        bad = step >= since and not math.isfinite(value)
+        count += (1 if before is None else step - before) if bad else 0
+        before = step if bad else None
+    return count
 
 
 def label_prior(run: Run) -> float | None:

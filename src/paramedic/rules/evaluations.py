@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from statistics import mean
 
 from paramedic.findings import LossCurve
 from paramedic.record.facts import LossCall
@@ -19,8 +18,12 @@ def evaluation_curves(run: Run) -> list[LossCurve]:
         for step, value in points:
             by_step[step].append(value)
         steps = tuple(sorted(by_step))
-        found.append(LossCurve(label=line, steps=steps, values=tuple(mean(by_step[step]) for step in steps)))
+        found.append(LossCurve(label=line, steps=steps, values=tuple(_mean(by_step[step]) for step in steps)))
     return found
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)  # statistics.mean takes forty times as long, for digits that no loss has
 
 
 def mean_losses(run: Run, function: str | None = None) -> list[LossCurve]:

@@ -50,6 +50,7 @@ class Clock:
         self._told = 0
         self._training_loaders: set[int] = set()
         self._loader: int | None = None
+        self._measured = (0.0, 0.0)  # seconds of evaluation before the last batch was asked for, and when it was there
         self._since = self._lap_began = time.perf_counter()
         self._spent = self._spent_before = 0.0
         self._last_step = 0
@@ -118,6 +119,7 @@ class Clock:
         """A loader's next batch: waiting for it is data time, what follows is forward pass or evaluation."""
         self.evaluating = self._is_evaluation(loader)
         self.switch(EVALUATION if self.evaluating else DATA)
+        asked = self._parts[EVALUATION]
         following = OTHER  # after the last batch
         try:
             batch = fetch(*args)
@@ -128,6 +130,7 @@ class Clock:
             if following != OTHER and threading.get_ident() == self.thread:
                 self._loader = loader
                 if self.evaluating:
+                    self._measured = (asked, self._parts[EVALUATION])
                     self._marks.add("evaluation")
                     self.watcher.bus.tell(moments.evaluation_timed, self._parts[EVALUATION])
 
@@ -143,7 +146,20 @@ class Clock:
     def backward_began(self) -> None:
         if self._loader is not None and not (self.evaluating and not torch.is_grad_enabled()):
             self._training_loaders.add(self._loader)
+            if self.evaluating and threading.get_ident() == self.thread:
+                self._take_back()
             self.evaluating = False
+
+    def _take_back(self) -> None:
+        """A loader that is made anew for each epoch is known as one of training at its first backward pass only."""
+        self.switch(FORWARD)
+        asked, given = self._measured
+        self._parts[DATA] += given - asked
+        self._parts[FORWARD] += self._parts[EVALUATION] - given
+        self._parts[EVALUATION] = asked
+        if not asked:
+            self._marks.discard("evaluation")
+        self.watcher.bus.tell(moments.trained_after_all)
 
     def follow(self, parameters: list[torch.Tensor]) -> None:
         """These are being trained: by this thread, on their device."""
@@ -196,6 +212,7 @@ class Clock:
             seen=self.seen,
         )
         self._parts, self._marks, self.seen = dict.fromkeys(PARTS, 0.0), set(), []
+        self._measured = (0.0, 0.0)
         self._lap_began, self._spent_before = self._since, self._spent
         self._last_step = self.watcher.step
         self._gap = self._disturbed = False

@@ -68,27 +68,37 @@ class Log:
     @on(moments.evaluation_timed)
     def evaluated(self, seconds: float) -> None:
         """One more batch to evaluate; evaluation has taken so many seconds since the last step."""
-        self._steps["eval"] += 1
-        self._step["eval"] = self.watcher.step
         self._seconds["eval"] += seconds - self._counted
         self._watched["eval"] = self._seconds["eval"]
         self._counted = seconds
-        if seconds > SHORTEST:  # a short one is written when it is over
+        if seconds > SHORTEST and self._steps["eval"]:  # a short one is written when it is over
             self._write_if_due("eval")
+        self._steps["eval"] += 1  # not before: it may be the first batch of a new loader to train on
+        self._step["eval"] = self.watcher.step
+
+    @on(moments.trained_after_all)
+    def take_back(self) -> None:
+        """What the last batch has added to the evaluation belongs to the step that it is trained on."""
+        shapes, self._shapes["eval"] = self._shapes["eval"], None
+        self._steps["eval"] = max(self._steps["eval"] - 1, 0)
+        self._samples["eval"] -= (size := _size_of(shapes))
+        self._phase, self._shapes["train"] = "train", shapes
+        self._samples["train"] += size
 
     @on(moments.batch_shapes)
     def got(self, shapes: list[list[int]], evaluating: bool) -> None:
         """A batch has come."""
         self._phase = "eval" if evaluating else "train"
         self._shapes[self._phase] = shapes
-        self._samples[self._phase] += shapes[0][0] if shapes and shapes[0] else 1
+        self._samples[self._phase] += _size_of(shapes)
 
     @on(moments.run_over)
     def finish(self) -> None:
         self._write_waiting()
         for phase in ("eval", "train"):
-            if self._steps[phase]:
+            if self._steps[phase] or (phase == "train" and self._untold()):
                 self._write(phase)
+        self._write_waiting()
         self._close()
 
     @on(moments.forked)
@@ -111,7 +121,8 @@ class Log:
         line = self._line(phase)
         self._written[phase] = time.perf_counter()
         self._steps[phase], self._seconds[phase], self._samples[phase], self._watched[phase] = 0, 0.0, 0, 0.0
-        if self.watcher.settings.log_every is not None and phase == "train":
+        self._write_waiting()
+        if phase == "train":
             self._waiting = line  # statistics of a step are read one step later
         else:
             self._put(line)
@@ -165,6 +176,11 @@ class Log:
             "logged": self._logged_since(phase),
         }
 
+    def _untold(self) -> bool:
+        """Whether the script has logged something since the last line, as after its last step."""
+        latest, told = self.watcher.writer.latest, self._told
+        return any(n.startswith(LOGGED) and latest[n] is not told.get(n.removeprefix(LOGGED)) for n in list(latest))
+
     def _logged_since(self, phase: str) -> dict[str, float]:
         """What the script has logged, each value in one line: a score of the evaluation is none of the next step."""
         latest, fresh = self.watcher.writer.latest, self._fresh_ones(LOGGED, phase)
@@ -192,6 +208,11 @@ class Log:
             size = psutil.Process().memory_info().rss
             self._memory = (time.perf_counter(), size)
         return {} if size is None else {"rss:main": size}
+
+
+def _size_of(shapes: list[list[int]] | None) -> int:
+    """Samples in a batch of these shapes."""
+    return shapes[0][0] if shapes and shapes[0] else 1
 
 
 def for_people(line: Fields) -> str:

@@ -29,6 +29,7 @@ TIMES_THE_LONGEST = 3  # such pauses have been before, and ended
 SPEAK_AFTER = 3  # times the limit
 BUSY = 0.5  # share of the time
 DEEPEST = 200
+PROMPTS = {"pdb", "code", "IPython.terminal.debugger", "IPython.terminal.embed"}  # modules that wait for somebody
 
 
 @probe("stall", states=[Stall])
@@ -70,7 +71,7 @@ class StallWatch:
             if self._stalled:
                 self.watcher.state(Stall(over=True, seconds=now - self._since), phase="train")
             self._stalled = self._spoken = False
-        if asked != self._asked or place != self._place:
+        if asked != self._asked or place != self._place or _waits_for_somebody(frame):
             self._longest = max(self._longest, now - self._since)
             self._asked, self._place, self._since, self._cpu = asked, place, now, time.process_time()
         quiet, limit = now - self._since, self._limit()
@@ -147,6 +148,15 @@ def _place(frame: FrameType | None) -> tuple[object, ...]:
         found += (id(frame.f_code), frame.f_lasti)
         frame = frame.f_back
     return tuple(found)
+
+
+def _waits_for_somebody(frame: FrameType | None) -> bool:
+    """Whether a debugger or a shell is open: whoever reads and thinks there is no fault."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") in PROMPTS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _user_site(frame: FrameType | None) -> Site:
