@@ -151,6 +151,37 @@ def test_nan_in_one_shard_is_told_of_its_rank(warm_shop: Workshop) -> None:
     assert "PM103" not in done.codes  # the other rank's gradient is bad because of it
 
 
+ONE_ROW = """
+import sys
+import torch
+import torch.distributed as dist
+from torch import nn
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+dist.init_process_group("gloo", init_method=sys.argv[1], rank=0, world_size=1)
+x = torch.randn(2000, 6)
+model = nn.parallel.DistributedDataParallel(nn.Linear(6, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(100):
+    inputs = x[16 * step : 16 * step + 16].clone()
+    if step == 90:
+        inputs[3] = float("nan")
+    guess = model(inputs)
+    loss = (guess - inputs.sum(1, keepdim=True)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_bad_row_is_named_where_no_step_can_be_run_again(warm_shop: Workshop) -> None:
+    script = warm_shop.write("ranks.py", ONE_ROW)
+    done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri())
+    first = done.found["findings"][0]
+    assert first["code"] == "PM105" and "'inputs' contains 6 NaN values" in first["what"], done.stderr
+
+
 def test_the_same_data_for_all_parts_of_a_sharded_model(warm_shop: Workshop) -> None:
     script = warm_shop.write("ranks.py", RANKS)
     done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri(), "fsdp2-same-data")
