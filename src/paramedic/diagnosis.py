@@ -23,6 +23,7 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
+from paramedic.findings.ranks import told_once
 from paramedic.findings.words import number
 from paramedic.record.ending import BY_SIGNAL, UNDER_WAY, cut_short
 from paramedic.record.facts import Audited, Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
@@ -137,9 +138,11 @@ def judge(rules: Iterable[Rule], subjects: Sequence[Any], options: Mapping[str, 
     """Ask every rule about each subject; the same finding from several of them counts once."""
     findings: dict[tuple[Any, ...], Finding] = {}
     found = Judged(findings=[], clear=[], abstained=[], crashed=[])
+    ranks = any(len(getattr(subject, "ranks", ())) > 1 for subject in subjects)
     for rule in rules:
         outcomes = [ask(rule, subject, options.get(rule.code, {})) for subject in subjects]
-        fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
+        each = [outcome for outcome in outcomes if isinstance(outcome, list)]
+        fired = told_once(each) if ranks else [finding for outcome in each for finding in outcome]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
         for finding in fired:
             findings.setdefault((finding.code, finding.what, finding.where.file, finding.where.line), finding)
@@ -169,7 +172,8 @@ def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abs
         assert check is not None  # else nobody asks
         for finding in check(run, **known_to(check, options)):
             severity = finding.severity or rule.severity
-            findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity))
+            where = replace(finding.where, rank=finding.where.rank or getattr(run, "rank", 0))
+            findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity, where=where))
     except Abstain as abstention:
         return findings or _blind(rule, run) or Abstention(code=rule.code, reason=str(abstention))
     except (Exception, SystemExit) as error:  # a bad rule must never cost the report, nor change the exit code

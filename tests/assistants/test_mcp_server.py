@@ -62,6 +62,30 @@ def test_a_script_is_checked_over_stdio(shop: Workshop) -> None:
     assert again.structured_content["findings"] == found["findings"]
 
 
+MODELS = """
+from torch import nn
+
+def build():
+    return nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 3))
+
+def other():
+    return nn.Sequential(nn.Linear(6, 4), nn.GELU(), nn.Linear(4, 3))
+"""
+
+
+def test_models_and_data_are_looked_at(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.environ", shop.env)
+    shop.write("model.py", MODELS)
+    rows = [f"{i % 7},{i % 5},{'ab'[i % 2]}" for i in range(90)]
+    shop.write("train.csv", "\n".join(["one,two,kind", *rows]))
+    shapes = call(shop.folder, "shapes", target="model.py:build", inputs=["2,6"]).structured_content
+    assert shapes["rows"][0]["outputs"] == "(batch, 3)"
+    compared = call(shop.folder, "compare", a="model.py:build", b="model.py:other", inputs=["2,6"]).structured_content
+    assert compared["verdict"] == "differ"
+    audited = call(shop.folder, "audit", data="train.csv").structured_content
+    assert audited["findings"][0]["code"] == "PM308"
+
+
 def test_a_rule_is_explained(tmp_path: Path) -> None:
     found = call(tmp_path, "explain", rule="softmax-before-cross-entropy").structured_content
     assert found["code"] == "PM502" and "Why it hurts" in found["documentation"]

@@ -10,16 +10,30 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
-from paramedic.record.facts import Collective, Ended, Sharding, Time, Waiting, Wrapper
+from paramedic.record.facts import (
+    Collective,
+    Ended,
+    Exchange,
+    Group,
+    Loader,
+    Optimizer,
+    Sharding,
+    Time,
+    Waiting,
+    Wrapper,
+)
 from paramedic.record.facts.fact import Fact
 from paramedic.record.last_stacks import stood_file
 from paramedic.record.merging import merge
 from paramedic.record.reader import open_runs
+from paramedic.record.samples import NewSample
+from paramedic.record.summary import BINS, FIELDS
 from paramedic.record.writer import Site, Writer
 from paramedic.rules.catalogue import select
 from paramedic.rules.ends import failure
@@ -137,6 +151,37 @@ def test_nan_in_one_shard_is_told_of_its_rank(warm_shop: Workshop) -> None:
     assert "PM103" not in done.codes  # the other rank's gradient is bad because of it
 
 
+ONE_ROW = """
+import sys
+import torch
+import torch.distributed as dist
+from torch import nn
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+dist.init_process_group("gloo", init_method=sys.argv[1], rank=0, world_size=1)
+x = torch.randn(2000, 6)
+model = nn.parallel.DistributedDataParallel(nn.Linear(6, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(100):
+    inputs = x[16 * step : 16 * step + 16].clone()
+    if step == 90:
+        inputs[3] = float("nan")
+    guess = model(inputs)
+    loss = (guess - inputs.sum(1, keepdim=True)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_bad_row_is_named_where_no_step_can_be_run_again(warm_shop: Workshop) -> None:
+    script = warm_shop.write("ranks.py", ONE_ROW)
+    done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri())
+    first = done.found["findings"][0]
+    assert first["code"] == "PM105" and "'inputs' contains 6 NaN values" in first["what"], done.stderr
+
+
 def test_the_same_data_for_all_parts_of_a_sharded_model(warm_shop: Workshop) -> None:
     script = warm_shop.write("ranks.py", RANKS)
     done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri(), "fsdp2-same-data")
@@ -251,6 +296,91 @@ def test_tensors_of_different_shapes_in_one_call(tmp_path: Path) -> None:
     assert "(8, 2) on rank 0 and (5, 2) on rank 1" in finding.what
 
 
+ABORTED = {"0": -6, "1": -15}  # as torchrun tells: gloo aborted rank 0, and rank 1 was ended because of it
+
+
+def test_an_abort_over_tensors_of_different_shapes(tmp_path: Path) -> None:
+    """Gloo ends a process that gets more than it expects; there is no exception that could be read."""
+    record(tmp_path, 0, [(Collective(op="all_gather", shape=(4,)), 52, 12)])
+    other = (Collective(op="all_gather", shape=(4,)), 52, 6), (Collective(op="all_gather", shape=(5,)), 52, 12)
+    record(tmp_path, 1, [*other, waiting("all_gather", 52, shape=(5,))], seconds=80.0)
+    launcher(tmp_path, ABORTED)
+    (finding,) = found(tmp_path, "PM807").findings
+    assert (
+        finding.what == "all_gather at train.py:52 got tensors of different shapes: (4,) on rank 0 and (5,) on rank 1"
+    )
+
+
+def batches(count: int) -> tuple[Fact, int, int]:
+    known = {"dataset": "Own", "sampler": "RandomSampler", "own_batch_sampler": False, "drop_last": False, "workers": 0}
+    return Loader(number=0, iterable=False, size=99, batch_size=8, batches=count, variable="loader", **known), 20, 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [18, 12])
+def test_an_abort_of_the_rank_whose_data_ended_first(tmp_path: Path, count: int) -> None:
+    record(tmp_path, 0, [batches(12), (Collective(op="all_reduce", shape=(2,)), 60, 12)])
+    record(tmp_path, 1, [batches(count), waiting("backward", 40)], seconds=80.0)
+    launcher(tmp_path, ABORTED)
+    (finding,) = found(tmp_path, "PM807").findings
+    assert "rank 0 was aborted in all_reduce at train.py:60" in finding.what
+    if count == 12:
+        assert finding.where.line == 60 and "a condition around train.py:60" in finding.remedy
+    else:
+        assert finding.where.line == 20 and "12 on rank 0 and 18 on rank 1" in finding.why
+
+
+COPIES = Wrapper(class_="DistributedDataParallel", find_unused=False, static=False, members=[0, 1])
+
+
+def copies(folder: Path, rank: int, *, norm: float, mark: float, lr: float = 0.1) -> None:
+    """A rank's record of a wrapped model: the norm and the fingerprint of its one weight at two steps."""
+    group = Group(
+        weight_decay=0.0, momentum=0.0, parameters=["net.w"], types=["float32"], strangers=[], frozen=0, lr=lr
+    )
+    built = Optimizer(number=0, class_="SGD", torchs_own=True, groups=[group], fresh=True, held=1, in_models=1)
+    exchange = Exchange(entered=True, apart=False, ignored=[], name="net")
+    writer = Writer(
+        folder / f"rank{rank}.db",
+        meta={"rank": rank, "world_size": 2, "meeting": "here", "joined": 10.0, "steps": 12, "seconds": 2.0},
+    )
+    for fact, line in ((COPIES, 30), (exchange, 30), (built, 31)):
+        writer.state(fact, step=0, phase="train", site=Site("train.py", line, "train"))
+    for step in range(2):
+        for role, field, value in (
+            ("weight", "norm", norm if step else 1.0),
+            ("fingerprint", "mean", mark if step else 0.2),
+        ):
+            rows = np.zeros((1, len(FIELDS) + BINS))
+            rows[0, FIELDS.index("count")] = 1
+            rows[0, FIELDS.index(field)] = value
+            writer.sample([NewSample(step, role, ("net.w",), rows)], remarkable=False)
+    writer.start()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"norm": 1.0, "mark": 0.2}, ""),
+        ({"norm": 1.0, "mark": -0.2}, "its norm is 1 on both, but the values are others, or in another order"),
+        ({"norm": 1.1, "mark": 0.3}, "its norm is 1 and 1.1"),
+    ],
+)
+def test_copies_are_compared_by_what_stands_where(tmp_path: Path, other: dict[str, float], said: str) -> None:
+    copies(tmp_path, 0, norm=1.0, mark=0.2)
+    copies(tmp_path, 1, **other)
+    assert [finding.what.partition(": ")[2] for finding in found(tmp_path, "PM801").findings] == (
+        [said] if said else []
+    )
+
+
+def test_a_learning_rate_that_differs_is_named(tmp_path: Path) -> None:
+    copies(tmp_path, 0, norm=1.0, mark=0.2)
+    copies(tmp_path, 1, norm=1.1, mark=0.3, lr=0.2)
+    (finding,) = found(tmp_path, "PM801").findings
+    assert finding.where.line == 31 and "learning rate is 0.1 on rank 0 and 0.2 on rank 1" in finding.why
+
+
 @pytest.mark.parametrize("why", ["it went on", "the other was killed", "the other failed by itself"])
 def test_no_mismatch_where_there_is_none(tmp_path: Path, why: str) -> None:
     stuck = [waiting("backward", 40), LOST]
@@ -274,7 +404,6 @@ def test_no_mismatch_where_there_is_none(tmp_path: Path, why: str) -> None:
     )
 
 
-COPIES = Wrapper(class_="DistributedDataParallel", find_unused=False, static=False, members=[0, 1])
 PARTS = Sharding(name="model", by="tensor", members=[0, 1])
 
 

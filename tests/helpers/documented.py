@@ -12,7 +12,8 @@ from paramedic.record.writer import Writer
 from workshop import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_BLOCK = re.compile(r"^```(?:console|bash|sh|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(?:console|bash|sh|text|yaml)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BEFORE = re.compile(r"^(?:\$ |- |entry: )")  # a prompt, or what a build server's file has before a command
 _COMMAND = re.compile(r"(?:paramedic|torchrun|pip|make|python3?|pytest) ")
 
 TRAIN = """
@@ -106,7 +107,7 @@ def command_lines(pages: Sequence[Path] = PAGES) -> Iterator[str]:
     for page in pages:
         for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
             for line in block.splitlines():
-                typed = re.sub(r"\s+#.*", "", line.strip().removeprefix("$ "))
+                typed = re.sub(r"\s+#.*", "", _BEFORE.sub("", line.strip()))
                 if _COMMAND.match(typed) and not typed.startswith("paramedic COMMAND"):
                     yield typed
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from paramedic import cells
 from paramedic.findings import Diagnosis, Finding, RunFacts, Where, unchecked
+from paramedic.findings.ranks import elsewhere, seen_on
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
@@ -73,23 +74,28 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
-def place(where: Where, *, ranks: int = 1) -> list[str]:
-    """The parts of "train.py:41 in train · module net.head · rank 3" that are known."""
+def place(where: Where) -> list[str]:
+    """The parts of "train.py:41 in train · module net.head" that are known."""
     parts = []
     if where.file:
         spot = cells.spot(where.file, where.line)
         parts.append(f"{spot} in {where.function}" if where.function else spot)
     if where.module:
         parts.append(f"module {where.module}")
-    if ranks > 1:
-        parts.append(f"rank {where.rank}")
     return parts
 
 
 def places(finding: Finding, *, ranks: int = 1) -> list[str]:
-    """The place to edit, and those that belong to it."""
-    also = [f"also {cells.spot(where.file, where.line)}" for where in finding.also if where.file]
-    return [*place(finding.where, ranks=ranks), *also]
+    """The place to edit, the ranks on which it was found where there are several, and the places that belong to it."""
+    also = [f"also {cells.spot(where.file, where.line)}" for where in elsewhere(finding) if where.file]
+    return [*place(finding.where), *([_on_ranks(finding, ranks)] if ranks > 1 else []), *also]
+
+
+def _on_ranks(finding: Finding, ranks: int) -> str:
+    seen = seen_on(finding)
+    if len(seen) == 1:
+        return f"rank {seen[0]}"
+    return f"all {ranks} ranks" if len(seen) == ranks > 2 else f"ranks {listed([str(rank) for rank in seen])}"
 
 
 def shortest(path: str) -> str:

@@ -35,6 +35,7 @@ _CONTAINERS: tuple[object, ...] = (
     type({}.values()),
     type({}.items()),
 )
+_CONFIGURATIONS = ("omegaconf", "ml_collections")  # their values are computed by the user's resolvers, when asked for
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _PLAIN = (str, int, float, bool, bytes, type(None))
 
@@ -174,7 +175,8 @@ def entries(value: Any) -> list[tuple[Any, Any]]:
     if issubclass(kind, UserDict):
         data: Any = attributes(value).get("data")
         return list(dict.items(data)) if issubclass(type(data), dict) else []
-    return list(value.items()) if may_have_entries(kind) and is_library(kind) else []
+    readable = may_have_entries(kind) and is_library(kind) and kind.__module__.partition(".")[0] not in _CONFIGURATIONS
+    return list(value.items()) if readable else []
 
 
 def shown_key(key: Any) -> str:

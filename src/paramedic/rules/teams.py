@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from paramedic.cells import spot
@@ -12,6 +12,7 @@ from paramedic.record.last_stacks import stood_at
 from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain
 
+REARRANGED = 1e-3  # difference of two fingerprints, in norms of the tensor; that of equal weights is rounding
 PATIENCE = 3  # times as long as a rank waits before it says so
 COLLECTIVES = frozenset(
     (
@@ -64,6 +65,12 @@ class Parting(NamedTuple):
     theirs: float
     gradient: bool  # whether the gradients differed, too
 
+    @property
+    def words(self) -> str:
+        if self.mine == self.theirs:
+            return f"its norm is {self.mine:.6g} on both, but the values are others, or in another order"
+        return f"its norm is {self.mine:.6g} and {self.theirs:.6g}"
+
 
 def exchanges(run: Run) -> list[Exchange]:
     """Each wrapped model, as it was last looked at."""
@@ -89,6 +96,7 @@ def _difference(
 ) -> tuple[int, str, float, float] | None:
     """The first step for which both ranks have statistics, and the tensor, with its norm on both."""
     theirs = {sample.step: sample for sample in member.samples(role)}
+    marks = _fingerprints(run), _fingerprints(member)
     root = f"{exchange.name}."
     for sample in run.samples(role):
         others = theirs[sample.step].summaries if sample.step in theirs else {}
@@ -99,7 +107,25 @@ def _difference(
                 continue
             if abs(mine.norm - other.norm) > tolerance * max(mine.norm, other.norm):
                 return sample.step, name, mine.norm, other.norm
+            if role == "weight" and _rearranged(marks, sample.step, name, f"{copy}.{inner}", mine.norm):
+                return sample.step, name, mine.norm, mine.norm
     return None
+
+
+def _fingerprints(run: Run) -> dict[tuple[int, str], float | None]:
+    return {
+        (sample.step, name): summary.mean
+        for sample in run.samples("fingerprint")
+        for name, summary in sample.summaries.items()
+    }
+
+
+def _rearranged(
+    marks: Sequence[Mapping[tuple[int, str], float | None]], step: int, name: str, copy: str, norm: float
+) -> bool:
+    """The same values in other places, or with other signs: only a number that depends on their order tells."""
+    mine, theirs = marks[0].get((step, name)), marks[1].get((step, copy))
+    return mine is not None and theirs is not None and abs(mine - theirs) > REARRANGED * norm
 
 
 class Standing(NamedTuple):

@@ -19,7 +19,7 @@ from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.finite import all_finite
 from paramedic.capture.inquest.inquest import Conclusion, hold
-from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
+from paramedic.capture.inquest.material import at_this_step, bad_from_the_start, in_traceback, write_bundle
 from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.inquest.spikes import Spikes, norm_of
@@ -205,7 +205,8 @@ class Alarm:
             data = {"origin": "unknown", "reproduced": False}
             if _distributed():
                 data["not_run"] = "several processes train together, and the others would not answer"
-            self._tell(Conclusion(data=data), reached, site, value)
+            given = bad_from_the_start() if _distributed() and reached == "loss" else None
+            self._tell(given or Conclusion(data=data), reached, site, value)
             return
         self._inquests += 1
         stopping = self.watcher.settings.on_nan != "continue" and self.loop.scaled is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import os
 import random
 import sys
@@ -15,6 +16,8 @@ from paramedic.bundle.file import is_plain, save
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import Conclusion, frames
 from paramedic.capture.inquest.randomness import RandomState, random_state
+from paramedic.capture.inquest.statement import measure
+from paramedic.capture.inquest.tracer import look
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.masking import is_secret, masked_text, masked_words
@@ -74,6 +77,20 @@ def at_this_step() -> Conclusion:
             inputs = {**(more.inputs if more is not None else {}), **statements.inputs}
             return Conclusion(site=frame_site(frame), place=frame_site(frame), inputs=inputs, whole=None)
     return Conclusion()
+
+
+def bad_from_the_start() -> Conclusion | None:
+    """A variable with NaN among those that the statements of this step were given; found without running anything."""
+    for frame in frames():
+        statements = excerpt(frame)
+        if statements is None or statements.count < 2:
+            continue
+        for name, value in statements.inputs.items():
+            given = isinstance(value, torch.Tensor) and value.dtype.is_floating_point and not value.requires_grad
+            if given and (seen := look(value)) is not None and math.isnan(seen.low):
+                data = {"origin": "variable", "name": name, "outside": measure(seen), "reproduced": False}
+                return Conclusion(site=frame_site(frame), data=data)
+    return None
 
 
 def in_traceback(error: BaseException) -> Conclusion | None:

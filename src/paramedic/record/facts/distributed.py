@@ -65,6 +65,7 @@ class Collective(Fact):
     """A line that calls a collective operation."""
 
     op: str  # "all_reduce", "barrier" …
+    shape: Sequence[int] | None = None  # of its tensor; a line is told again where that changes
 
 
 @fact("waiting", missing="no rank waited long for another")

@@ -1,6 +1,6 @@
 """PM807."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from paramedic.cells import spot
@@ -63,26 +63,67 @@ def _goes_on(place: Standing) -> bool:
 
 
 def _aborted(end: End, places: Sequence[Standing]) -> Finding | None:
-    """Gloo ends a process that receives more than it expects. That was the first time it made this call."""
+    """Gloo ends a process that receives more than it expects, in the call that differs."""
     called = end.run.facts(Collective)
     if end.signal != "SIGABRT" or not called or called[-1].where.step != end.run.steps:
         return None
     last = called[-1]
-    others = [place for place in places if place.run is not end.run]
-    if any(_called(place.run, last) for place in others):
+    others = [place.run for place in places if place.run is not end.run]
+    told = _other_shapes(last, others) or _called_by_one(last, end.run, others, places)
+    if told is None:
         return None
+    what, why, remedy, where = told
+    callers = 1 + sum(_called(run, last) for run in others)
     return Finding(
-        what=f"rank {end.run.rank} was aborted in {last.op} at {last.line} (step {last.where.step}), which no other "
-        "rank has called",
-        why=f"{ONE_FOR_ALL}; this rank received data that the others had sent for another call, most likely gradients",
-        remedy=f"call {last.op} on every rank, or on none: look for a condition around {last.line} that only some "
-        "ranks meet",
-        where=last.where,
+        what=what,
+        why=why,
+        remedy=remedy,
+        where=where,
         evidence=(
             Evidence(name="ended_by", value=end.signal),
-            Evidence(name="ranks_that_called_it", value=1, limit=f"{len(places)}"),
+            Evidence(name="ranks_that_called_it", value=callers, limit=f"{len(places)}"),
         ),
         confidence=0.9,
+    )
+
+
+def _called_by_one(
+    call: Collective, run: Run, others: Sequence[Run], places: Sequence[Standing]
+) -> tuple[str, str, str, Where] | None:
+    if any(_called(other, call) for other in others):
+        return None
+    what = f"rank {run.rank} was aborted in {call.op} at {call.line} (step {call.where.step})"
+    if uneven := _uneven(places):
+        return f"{what}, while the other ranks were still in the loop", *uneven
+    return (
+        f"{what}, which no other rank has called",
+        f"{ONE_FOR_ALL}; this rank received data that the others had sent for another call, most likely gradients",
+        f"call {call.op} on every rank, or on none: look for a condition around {call.line} that only some ranks meet",
+        call.where,
+    )
+
+
+def _other_shapes(call: Collective, others: Sequence[Run]) -> tuple[str, str, str, Where] | None:
+    """All ranks made this call, with tensors of different shapes."""
+    theirs = [run.facts(Collective)[-1] for run in others if run.facts(Collective)]
+    if len(theirs) < len(others) or any((c.op, c.line, c.shape is None) != (call.op, call.line, False) for c in theirs):
+        return None
+    shapes = {each.where.rank: tuple(each.shape or ()) for each in (call, *theirs)}
+    if call.shape is None or len(set(shapes.values())) == 1:
+        return None
+    why, remedy = _shapes_must_agree(call.op)
+    return _shapes_differ(call.op, call.line, shapes), why, remedy, call.where
+
+
+def _shapes_differ(op: str, line: str, shapes: Mapping[int, tuple[int, ...] | None]) -> str:
+    told = listed([f"{shape} on rank {rank}" for rank, shape in sorted(shapes.items())])
+    return f"{op} at {line} got tensors of different shapes: {told}"
+
+
+def _shapes_must_agree(op: str) -> tuple[str, str]:
+    return (
+        f"{op} needs tensors of the same shape on every rank",
+        "pad the tensors to the same size, or drop the last, smaller batch (drop_last=True)",
     )
 
 
@@ -105,10 +146,8 @@ def _finding(run: Run, places: Sequence[Standing]) -> Finding:
 def _what(places: Sequence[Standing]) -> str:
     first = places[0]
     if _differ_in_shape_only(places):
-        shapes = listed([f"{place.shape} on rank {place.run.rank}" for place in places])
-        return (
-            f"{first.op} at {spot(first.where.file or '', first.where.line)} got tensors of different shapes: {shapes}"
-        )
+        line = spot(first.where.file or "", first.where.line)
+        return _shapes_differ(first.op, line, {place.run.rank: place.shape for place in places})
     shown = "; ".join(place.words for place in places[:MOST_TOLD])
     others = f"; and {len(places) - MOST_TOLD} more ranks" if len(places) > MOST_TOLD else ""
     return f"the ranks wait for each other in different places: {shown}{others}"
@@ -144,8 +183,7 @@ def _reason(places: Sequence[Standing]) -> tuple[str, str, Where]:
         why = f"rank {apart[0].run.rank} is blocked outside any collective operation, and the others wait for it"
         return why, "find out what this call waits for", apart[0].where
     if _differ_in_shape_only(places):
-        why = f"{waiting.op} needs tensors of the same shape on every rank"
-        return why, "pad the tensors to the same size, or drop the last, smaller batch (drop_last=True)", waiting.where
+        return *_shapes_must_agree(waiting.op), waiting.where
     alone = _only_here(places) or next((place for place in places if place.op != "backward"), waiting)
     where = alone.where
     return (

@@ -3,18 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from paramedic.record.facts import Exchange, Load, Wrapper
+from paramedic.record.facts import Exchange, Load, Optimizer, Wrapper
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.support import at
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
+
+SETTINGS = {"lr": "learning rate", "weight_decay": "weight decay", "momentum": "momentum"}
 
 
 @rule("PM801", "replicas-diverged", severity="error", needs=[Exchange], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Ranks that should have the same weights have different ones.
 
-    Compared at the steps for which all ranks have statistics: the first four, and some later ones. Applies to models in
-    a DistributedDataParallel, and to those whose gradients the script sums over all ranks with `all_reduce`.
+    Compared at the steps for which all ranks have statistics: the first four, and some later ones; by norms, and by
+    checksums that depend on the order and the signs of the values. Applies to models in a DistributedDataParallel, and
+    to those whose gradients the script sums over all ranks with `all_reduce`.
 
     ## Why it hurts
     DistributedDataParallel averages gradients, not weights: once they differ, they stay different. The saved model is
@@ -48,15 +51,15 @@ def check(run: Run) -> Iterator[Finding]:
 def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
     by_hand = bool(exchange.by_hand)
     wrapper = None if by_hand else run.first(Wrapper)
-    why, remedy = _reason(parting, by_hand)
-    place = _loaded_alone(run, parting) or (wrapper or exchange).where
+    why, remedy = _settings(run, parting) or _reason(parting, by_hand)
+    place = _loaded_alone(run, parting) or _set_apart(run, parting) or (wrapper or exchange).where
     if parting.gradient and wrapper is not None and wrapper.sync_set_at:
         place = at(wrapper, wrapper.sync_set_at)
         why = "their gradients were not averaged: the flag set here takes effect at the next call of the model"
         remedy = "set require_backward_grad_sync before calling the model, not between the call and backward()"
     return Finding(
         what=f"{parting.name} differs between ranks {run.rank} and {parting.member.rank} at step {parting.step}: "
-        f"its norm is {parting.mine:.6g} and {parting.theirs:.6g}",
+        f"{parting.words}",
         why=why,
         remedy=remedy,
         where=replace(place, module=exchange.name, step=parting.step),
@@ -74,6 +77,29 @@ def _loaded_alone(run: Run, parting: Parting) -> Where | None:
         return None
     mine, theirs = ({load.line: load.where for load in rank.facts(Load)} for rank in (run, parting.member))
     return next((where for line, where in {**theirs, **mine}.items() if (line in mine) != (line in theirs)), None)
+
+
+def _set_apart(run: Run, parting: Parting) -> Where | None:
+    """The optimizer whose settings differ."""
+    optimizer = run.first(Optimizer)
+    return optimizer.where if optimizer is not None and _settings(run, parting) else None
+
+
+def _settings(run: Run, parting: Parting) -> tuple[str, str] | None:
+    """A setting of the optimizers that differs, where the gradients did not."""
+    mine, theirs = run.first(Optimizer), parting.member.first(Optimizer)
+    if parting.gradient or parting.step == 0 or mine is None or theirs is None:
+        return None
+    for one, other in zip(mine.groups, theirs.groups, strict=False):
+        for name, words in SETTINGS.items():
+            here, there = getattr(one, name), getattr(other, name)
+            if here != there and None not in (here, there):
+                return (
+                    f"their gradients were equal, but the {words} is {here:g} on rank {run.rank} and {there:g} on rank "
+                    f"{parting.member.rank}",
+                    f"use the same {words} on every rank",
+                )
+    return None
 
 
 def _reason(parting: Parting, by_hand: bool) -> tuple[str, str]:

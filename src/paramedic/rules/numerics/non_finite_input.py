@@ -92,7 +92,8 @@ def _variable(event: NonFinite) -> Finding:
     nan, inf = (event.outside.nan, event.outside.inf) if event.outside is not None else (0, 0)
     return Finding(
         what=f"{event.name!r} contains {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
-        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}; in a re-run it starts here",
+        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}"
+        + ("; in a re-run it starts here" if event.reproduced else ", and this was given to the step that computed it"),
         remedy="look at how this tensor is computed; clean or drop the affected samples",
         where=event.where,
         evidence=(Evidence(name="nan", value=nan, limit="0"), Evidence(name="inf", value=inf, limit="0")),

@@ -33,6 +33,7 @@ OPERATIONS = (
 LEAST, TIMES_A_STEP = 5.0, 20  # seconds in which nothing moved, and as many times as long as a step takes
 LONG, TIMES_BUSY = 15.0, 100  # the same for a rank that is at work, but takes no step and makes no collective call
 DEEPEST = 30  # frames of a failed call
+MOST_SHAPES = 8  # of the tensors given at one line
 _COLLECTIVES = os.path.join("torch", "distributed", "distributed_c10d.py")
 
 
@@ -50,7 +51,7 @@ class Collectives:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.clock = watcher.known.clock
-        self._lines: set[tuple[CodeType, int, str]] = set()
+        self._lines: dict[tuple[CodeType, int, str], set[tuple[int, ...] | None]] = {}
         self._call: Call | None = None
         self._failed: Call | None = None
         self._number = 0
@@ -83,12 +84,16 @@ class Collectives:
 
     def _began(self, name: str, args: Args, kwargs: Kwargs) -> None:
         given = next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
-        self._call = Call(name, None if given is None else tuple(given.shape))
+        shape = None if given is None else tuple(given.shape)
+        self._call = Call(name, shape)
         self._number += 1
         frame = user_frame(depth=3)
-        if frame is not None and (line := (frame.f_code, frame.f_lineno, name)) not in self._lines:
-            self._lines.add(line)
-            self.watcher.state(Collective(op=name), site=frame_site(frame))
+        if frame is None:
+            return
+        shapes = self._lines.setdefault((frame.f_code, frame.f_lineno, name), set())
+        if shape not in shapes and len(shapes) < MOST_SHAPES:
+            shapes.add(shape)
+            self.watcher.state(Collective(op=name, shape=shape), site=frame_site(frame))
             if self.watcher.step:
                 self.watcher.writer.flush()  # gloo aborts the process where ranks send each other different things
 

@@ -23,6 +23,7 @@ from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stats.calm import undisturbed
+from paramedic.capture.stats.fingerprints import copied_on_ranks, fingerprints
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
@@ -144,7 +145,9 @@ class Statistics:
             gradients = [] if closure else self._gradients(optimizer, parameters)
             held = [(p, part) for p in parameters if (part := local(p)).numel()]
             weights = ("weight", self._names([p for p, _ in held]), [part for _, part in held])
-            self._add(self._let_go(), *gradients, weights)
+            copied = copied_on_ranks(held)
+            marks = ("fingerprint", self._names(copied), fingerprints(copied))
+            self._add(self._let_go(), *gradients, weights, marks)
             too_large = self._names(self.copies.take(optimizer, parameters))
         self._tell_missing(self.watcher.step, "update", too_large, dict.fromkeys(range(len(too_large)), TOO_LARGE))
 
