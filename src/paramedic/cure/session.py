@@ -25,7 +25,7 @@ from paramedic.settings import Settings
 if TYPE_CHECKING:
     from paramedic.lab.on_ray import RayRunner
 
-MOST_ROUNDS = 10
+MOST_ROUNDS = 30  # every confirmed edit leaves fewer alarms, so this is a fence, not a limit one meets
 MOST_CANDIDATES = 6  # edits tried for one finding
 LONGEST = 300.0  # seconds of the first run; the others may take three times as long as it did
 LEAST = 20.0
@@ -47,7 +47,7 @@ class Outcome:
     last: Trial
     project: Project  # with all confirmed edits
     confirmed: list[Proof] = field(default_factory=list)
-    refuted: list[Proof] = field(default_factory=list)
+    refuted: list[Proof] = field(default_factory=list)  # tried for what is left, in the program with all edits
     uncured: list[Uncured] = field(default_factory=list)
 
 
@@ -67,20 +67,24 @@ class Session:
         self.runner, self.rules, self.options = runner, rules, options
         self.steps, self.unsafe, self.tick = steps, unsafe, tick
         self._tried = 0
-        self._given_up: set[tuple[str, str]] = set()
 
     def cure(self, project: Project) -> Outcome:
         first = self._try([("baseline", project)], LONGEST)[0]
         outcome = Outcome(first=first, last=first, project=project)
         for _ in range(MOST_ROUNDS):
-            finding = next((f for f in outcome.last.alarms if self._key(f) not in self._given_up), None)
+            given_up = [uncured.finding for uncured in outcome.uncured]
+            finding = next((found for found in outcome.last.alarms if found not in given_up), None)
             if finding is None:
                 break
             self._treat(finding, outcome)
         return outcome
 
     def _treat(self, finding: Finding, outcome: Outcome) -> None:
-        """Take over the first edit that is confirmed, in the order in which the remedies propose them."""
+        """Take over the first edit that is confirmed, in the order in which the remedies propose them.
+
+        What was given up before is looked at anew then: faults hide each other, and an edit that does not help in one
+        program may help in the next.
+        """
         edits, reason = self._candidates(finding, outcome.project)
         refuted: list[Proof] = []
         for start in range(0, len(edits), self.runner.jobs):
@@ -93,9 +97,9 @@ class Session:
             if best is not None:
                 outcome.confirmed.append(best)
                 outcome.project, outcome.last = outcome.project.after(best.edit), best.after
+                outcome.refuted, outcome.uncured = [], []
                 return
             refuted += proofs
-        self._given_up.add(self._key(finding))
         outcome.refuted += refuted
         outcome.uncured.append(Uncured(finding=finding, reason=reason or "no edit that was tried is confirmed"))
 
@@ -127,10 +131,6 @@ class Session:
         if edits and not wanted:
             return [], "the only edits take a judgement: --unsafe tries them"
         return wanted[:MOST_CANDIDATES], "" if wanted else "the code there is not written in a way the remedy knows"
-
-    def _key(self, finding: Finding) -> tuple[str, str]:
-        """Lines move with each edit; what a finding says of itself does not."""
-        return finding.code, f"{finding.where.file}:{finding.where.function}:{finding.where.module}"
 
     # Runs -------------------------------------------------------------------------------------------------------------
 
