@@ -22,6 +22,7 @@ from paramedic.reports.screen import Screen, speaks_unicode, wants_color
 
 INDENT = 9
 COLUMNS = 32  # of a curve
+STEEP = 1000  # times the least value
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -97,8 +98,17 @@ def curves(proof: Proof) -> list[tuple[str, str]]:
     """The loss before and after as lines of bars: on one scale, unless the edit changes what the loss means."""
     trials = {"before": proof.before, "after": proof.after}
     points = {label: _points(trial) for label, trial in trials.items()}
-    shared = [value for values in points.values() for value in values] if proof.edit.compare == "loss" else []
+    shared = [*points["before"], *points["after"]] if proof.edit.compare == "loss" else []
     return [(label, _curve_line(trial, points[label], shared or points[label])) for label, trial in trials.items()]
+
+
+def _bars(points: Sequence[float], scale: Sequence[float]) -> str:
+    """Logarithmic where the scale spans so much that a linear one would show a single peak."""
+    least = min((value for value in scale if value > 0), default=0.0)
+    if least and min(scale) >= 0 and max(scale) > STEEP * least:
+        points, scale = ([math.log(max(value, least)) for value in values] for values in (points, scale))
+    low, high = min(scale, default=0.0), max(scale, default=0.0)
+    return "".join(BARS[round((value - low) / ((high - low) or 1.0) * (len(BARS) - 1))] for value in points)
 
 
 def _curve_line(trial: Trial, points: Sequence[float], scale: Sequence[float]) -> str:
@@ -106,10 +116,8 @@ def _curve_line(trial: Trial, points: Sequence[float], scale: Sequence[float]) -
     result = trial.result
     if result.first is None or result.last is None:
         return "no loss known"
-    low, high = min(scale, default=0.0), max(scale, default=0.0)
-    bars = "".join(BARS[round((value - low) / ((high - low) or 1.0) * (len(BARS) - 1))] for value in points)
     last = "not finite" if trial.ended_broken or not result.finite else f"{result.last:.3g}"
-    return f"loss {result.first:.3g} → {last} {bars}"
+    return f"loss {result.first:.3g} → {last} {_bars(points, scale)}"
 
 
 def _points(trial: Trial) -> list[float]:

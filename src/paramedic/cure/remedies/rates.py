@@ -9,7 +9,7 @@ import libcst as cst
 from paramedic.cure.edit import Edit
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
-from paramedic.cure.values import settings
+from paramedic.cure.values import set_to, settings
 from paramedic.findings import Finding
 
 LOWER, HIGHER = (0.1, 0.01, 0.001), (10.0, 100.0, 1000.0)
@@ -29,10 +29,8 @@ def higher_rate(finding: Finding, source: Source) -> Iterator[Edit]:
 def less_decay(finding: Finding, source: Source) -> Iterator[Edit]:
     for call in _optimizers(source, finding.where.line):
         given = source.argument(call, None, "weight_decay")
-        for setting in settings(source, given) if given is not None else ():
-            yield setting.change("weight decay of 1e-4", "1e-4")
         if given is not None:
-            yield source.edit("weight decay of 1e-4", source.replace(given, "1e-4"))
+            yield from set_to(source, given, "weight decay of 1e-4", "1e-4")
 
 
 def _scaled(finding: Finding, source: Source, name: str, factors: tuple[float, ...]) -> Iterator[Edit]:
