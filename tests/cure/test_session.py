@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from paramedic.cure import fixes
 from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.cure.project import Project
@@ -39,6 +41,21 @@ class Watched(Session):
         self.seen += texts
         return [_trial(text) for text in texts]
 
+    def _run(
+        self, wanted: Sequence[tuple[str, Project]], limit: float, intervention: str | None = None
+    ) -> list[Result]:
+        """How good the answers are, which is asked where the loss changes its meaning."""
+        assert intervention == "answers"
+        texts = [project.text("train.py") for _, project in wanted]
+        return [_result(noted={"answers": {"training accuracy": ACCURACY["softmax" in text]}}) for text in texts]
+
+
+ACCURACY = {True: 0.5, False: 0.9}  # of a program with its softmax, and without
+
+
+def _result(**fields: Any) -> Result:
+    return Result(name="", changed="", status="ended", run="", steps=100, first=2.0, last=1.0, **fields)
+
 
 def _trial(text: str) -> Trial:
     found = [("PM502", 2)] if "softmax" in text else []
@@ -46,16 +63,27 @@ def _trial(text: str) -> Trial:
     if "# steep" in text and "zero_grad" not in text:
         found += [("PM207", 2), *([("PM205", 2)] if "softmax" not in text else [])]
     findings = [_finding(code, line) for code, line in found if code != "PM601" or "zero_grad" not in text]
-    result = Result(name="", changed="", status="ended", run="", steps=100, first=2.0, last=1.0)
     diagnosis = Diagnosis(
         verdict="sick", findings=tuple(findings), clear=(), abstained=(), crashed=(), run=RunFacts(id="", record="")
     )
-    return Trial(result=result, diagnosis=diagnosis)
+    return Trial(result=_result(), diagnosis=diagnosis)
 
 
 def _finding(code: str, line: int) -> Finding:
     where = Where(file="train.py", line=line)
     return Finding(what=code, why="", remedy="", code=code, name=code, severity="error", where=where)
+
+
+def test_where_the_loss_changes_its_meaning_the_answers_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, _ = cure(tmp_path, SCRIPT)
+    assert "training accuracy 0.5 → 0.9" in outcome.confirmed[0].because
+    monkeypatch.setitem(ACCURACY, False, 0.3)
+    outcome, _ = cure(tmp_path, SCRIPT)
+    assert [proof.finding.code for proof in outcome.confirmed] == ["PM601"]
+    assert [uncured.finding.code for uncured in outcome.uncured] == ["PM502"]
+    assert "training accuracy got worse: 0.5 → 0.3" in outcome.refuted[0].because
 
 
 def test_what_was_given_up_is_tried_again_in_the_program_so_far(tmp_path: Path) -> None:

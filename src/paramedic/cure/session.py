@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.cure.catalogue import edits_for, remedies_for
 from paramedic.cure.edit import Edit
 from paramedic.cure.project import NotEditable, Project
-from paramedic.cure.proof import Proof, Trial, prove
+from paramedic.cure.proof import Proof, Trial, lacks_scores, prove
 from paramedic.cure.scores import printed
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
@@ -110,10 +110,25 @@ class Session:
         limit = max(LEAST, 3 * outcome.first.result.seconds)
         projects = [outcome.project.after(edit) for edit in edits]
         trials = self._try(list(zip(names, projects, strict=True)), limit)
-        return [
+        proofs = [
             prove(edit, outcome.project.text_before(edit), finding, outcome.last, trial)
             for edit, trial in zip(edits, trials, strict=True)
         ]
+        return [self._by_answers(proof, outcome) if lacks_scores(proof) else proof for proof in proofs]
+
+    def _by_answers(self, proof: Proof, outcome: Outcome) -> Proof:
+        """Run both programs once more, and compare how good their answers are on the batches they train on."""
+        projects = {"answers-before": outcome.project, "answers-after": outcome.project.after(proof.edit)}
+        self._tried += 1
+        wanted = [(f"{name}-{self._tried}", project) for name, project in projects.items()]
+        limit = max(LEAST, 3 * outcome.first.result.seconds)
+        results = self._run(wanted, limit, intervention="answers")
+        scores = [(result.noted or {}).get("answers", {}) for result in results]
+        before, after = (
+            replace(trial, metrics=trial.metrics | more)
+            for trial, more in zip((proof.before, proof.after), scores, strict=True)
+        )
+        return prove(proof.edit, proof.text, proof.finding, before, after)
 
     def _candidates(self, finding: Finding, project: Project) -> tuple[list[Edit], str]:
         """Edits to try, or why there are none."""
@@ -135,19 +150,24 @@ class Session:
     # Runs -------------------------------------------------------------------------------------------------------------
 
     def _try(self, wanted: Sequence[tuple[str, Project]], limit: float) -> list[Trial]:
+        return [self._trial(result) for result in self._run(wanted, limit)]
+
+    def _run(
+        self, wanted: Sequence[tuple[str, Project]], limit: float, intervention: str | None = None
+    ) -> list[Result]:
         results: dict[str, Result] = {}
         waiting = list(wanted)
         while waiting or self.runner.running:
             while waiting and self.runner.free:
-                self._start(*waiting.pop(0), limit)
+                self._start(*waiting.pop(0), limit, intervention)
             self.tick([job.experiment.name for job in self.runner.running])
             results |= {result.name: result for result in self.runner.finished()}
             time.sleep(0.03)
-        return [self._trial(results[name]) for name, _ in wanted]
+        return [results[name] for name, _ in wanted]
 
-    def _start(self, name: str, project: Project, limit: float) -> None:
+    def _start(self, name: str, project: Project, limit: float, intervention: str | None) -> None:
         experiment = Experiment(name=name, changed="an edit of the source", order="", asks="does the edit help?")
-        settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0)
+        settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0, intervention=intervention)
         self.runner.limit = 2 * limit
         self.runner.start(experiment, settings, edited=project.changed(), args=project.args)
 

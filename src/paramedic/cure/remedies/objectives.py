@@ -35,7 +35,7 @@ def ignore_padding(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit(f"leave out the label {named[1]}", argument)
 
 
-@remedy("PM512", compare="metrics")
+@remedy("PM512", compare="answers")
 def unbounded_output(finding: Finding, source: Source) -> Iterator[Edit]:
     """The output is not squeezed into a range that the targets leave."""
     line = finding.where.line
