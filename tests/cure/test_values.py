@@ -45,8 +45,11 @@ def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = (), code:
          "conf.json", '"lr": 5.0,', '"lr": 0.5,'),
         ({"train.py": MADE.format("cfg['train']['lr']"), "conf.toml": "[train]\nlr = 5e0\n"},
          "conf.toml", "lr = 5e0", "lr = 0.5"),
+        ({"train.py": "class C:\n    base = 5.0\ngroups = [{'params': weights, 'lr': C.base * batch / 256}]\n"
+                      "optimizer = torch.optim.SGD(groups, momentum=0.9)\n"},
+         "train.py", "base = 5.0", "base = 0.5"),
     ],
-    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "json", "json in lines", "toml"],
+    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "json", "json in lines", "toml", "groups"],
 )  # fmt: skip
 def test_where_it_is_set(tmp_path: Path, files: dict[str, str], file: str, old: str, new: str) -> None:
     first = cured(tmp_path, files)[0]

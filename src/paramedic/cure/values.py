@@ -54,6 +54,7 @@ def settings(source: Source, node: Node, kind: Kind = A_NUMBER) -> Iterator[Sett
     yield from given
     if given:
         return
+    yield from _factors(source, node, kind)
     yield from _followed(source, node, kind)
     for home in (source.in_file(file) for file in [source.file, *_python(source)] if name):
         yield from _defaults(home, name, kind)
@@ -92,7 +93,18 @@ def _followed(source: Source, node: Node, kind: Kind) -> Iterator[Setting]:
             yield in_code(origin.source, origin.node)
             return
         if not isinstance(origin.node, cst.Name | cst.Attribute):
+            yield from _factors(origin.source, origin.node, kind)
             return
+
+
+def _factors(source: Source, node: Node, kind: Kind) -> Iterator[Setting]:
+    """`base_lr` of `base_lr * batch_size / 256`, with which the product changes in proportion."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply | cst.Divide):
+        first = node.left
+        if isinstance(first, cst.Name | cst.Attribute):
+            yield from settings(source, first, kind)
+        else:
+            yield from _factors(source, first, kind)
 
 
 def _defaults(source: Source, name: str, kind: Kind) -> Iterator[Setting]:

@@ -36,7 +36,9 @@ def less_decay(finding: Finding, source: Source) -> Iterator[Edit]:
 def _scaled(finding: Finding, source: Source, name: str, factors: tuple[float, ...]) -> Iterator[Edit]:
     for call in _optimizers(source, finding.where.line):
         given = source.argument(call, 1, name)
-        places = list(settings(source, given)) if given is not None else []
+        groups = [entry.value for entry in source.all(cst.DictElement) if source.code(entry.key).strip("\"'") == name]
+        values = groups if given is None else [given]
+        places = [place for value in values for place in settings(source, value)]
         for factor in factors:
             for place in places:
                 new = f"{place.value * factor:g}"
@@ -52,4 +54,7 @@ def _optimizers(source: Source, line: int | None) -> list[Node]:
 
 
 def _is_optimizer(source: Source, call: Node) -> bool:
-    return source.argument(call, None, "lr") is not None and source.called(call)[:1].isupper()
+    """By its name, `torch.optim.SGD`, or by being given a rate."""
+    package, _, name = source.dotted(call.func).rpartition(".")
+    known = package.rpartition(".")[2] == "optim" or source.argument(call, None, "lr") is not None
+    return known and name[:1].isupper()
