@@ -38,7 +38,8 @@ HEAD = """# What every edit keeps
 
 Written by `python -m benchmarks.cure.edits`: all candidate edits for the sick programs of the accuracy benchmark, also
 those that a proof would turn down. "Parses": python and libcst read the edited file. "Made once": asked again about
-the edited file, no remedy proposes the same change at the same place. "Rest kept": every byte outside of the replaced
+the edited file as if the finding were still there, no remedy proposes the same change at the same place (to swap two
+things once more undoes it, and is not counted). "Rest kept": every byte outside of the replaced
 pieces is as it was. "Windows": the same edit of the file with \\\\r\\\\n gives the same file with \\\\r\\\\n.
 """
 CHECKS = ("parses", "made once", "rest kept", "windows")
@@ -161,6 +162,8 @@ def _is_made_again(finding: Finding, edit: Edit, project: Project, after: Source
     touched = _touched(edit.splices)
     inserted = sorted(splice.new for splice in edit.splices)
     for second in again:
+        if second.file == edit.file and apply(after.text_of(edit.file), second.splices) == project.text(edit.file):
+            continue  # a swap: only the finding, which is gone then, tells one order from the other
         same = second.title == edit.title and second.file == edit.file
         same = same and sorted(splice.new for splice in second.splices) == inserted
         if same and all(any(a <= s.start and s.end <= b for a, b in touched) for s in second.splices):
@@ -198,7 +201,8 @@ def examine(findings: list[Finding], project: Project) -> Counter[str]:
     """How many edits there are, and how many pass each check."""
     count: Counter[str] = Counter()
     windows = on_windows(project)
-    sources = {file: (project.source(file), windows.source(file)) for file in project.files(".py")}
+    files = {finding.where.file for finding in findings} & set(project.files(".py"))
+    sources = {file: (project.source(file), windows.source(file)) for file in files}
     for finding in findings:
         if finding.where.file not in sources:
             continue

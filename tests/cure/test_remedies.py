@@ -140,8 +140,11 @@ def test_other_ways_to_write_it(script: str, code: str, line: int, wanted: str) 
         ("teacher.train()\n",
          Finding(what="", why="", remedy="", code="PM420", where=Where(file="train.py", line=1, module="teacher.1")),
          "teacher.eval()\n"),
+        ("teacher.train()\n",
+         Finding(what="", why="", remedy="", code="PM420", where=Where(file="train.py", line=1, module="net")),
+         "teacher.eval()\n"),
     ],
-    ids=["the layer that is stacked", "all of a frozen model"],
+    ids=["the layer that is stacked", "all of a frozen model", "a frozen model by another name"],
 )  # fmt: skip
 def test_what_else_the_finding_says(script: str, finding: Finding, wanted: str) -> None:
     source = Source("train.py", script)
