@@ -32,8 +32,8 @@ KINDS = {
 HEAD = """# What is done to healthy programs
 
 Written by `python -m benchmarks.cure.healthy`: `paramedic cure --unsafe --write` on the healthy programs of the
-accuracy benchmark, each in a folder of its own and with the default of 300 optimizer steps. "Nothing proposed": no
-edit was tried and no finding is said to be left. "Unchanged": every file has the bytes it had.
+accuracy benchmark, each in a folder of its own and with the default of 300 optimizer steps. "No edit": none
+was tried. "No finding": nothing is said to be left, either. "Unchanged": every file has the bytes it had.
 """
 
 
@@ -137,15 +137,16 @@ def alone(program: Program, folder: Path) -> Path:
 
 
 def write(rows: list[Row], programs: list[Program], to: Path) -> None:
-    lines = [HEAD, "| programs | run | examined | nothing proposed | unchanged |", "|---|---|---|---|---|"]
+    lines = [HEAD, "| programs | run | examined | no edit | no finding | unchanged |", "|---|---|---|---|---|---|"]
     for kind in (*KINDS, "all"):
         of = sum(kind in (program.source, "all") for program in programs)
         group = [row for row in rows if kind in (row.kind, "all")]
         seen = [row for row in group if row.examined]
-        silent, same = sum(row.silent for row in seen), sum(row.unchanged for row in group)
+        untouched, silent = sum(not row.proposed for row in seen), sum(row.silent for row in seen)
+        same = sum(row.unchanged for row in group)
         lines.append(
             f"| {KINDS.get(kind, kind)} | {len(group)} of {of} | {len(seen)} "
-            f"| {silent} of {len(seen)} | {same} of {len(group)} |"
+            f"| {untouched} of {len(seen)} | {silent} of {len(seen)} | {same} of {len(group)} |"
         )
     spoken = [row for row in rows if row.examined and not row.silent]
     if spoken:
