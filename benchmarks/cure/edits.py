@@ -40,7 +40,7 @@ Written by `python -m benchmarks.cure.edits`: all candidate edits for the sick p
 those that a proof would turn down. "Parses": python and libcst read the edited file. "Made once": asked again about
 the edited file as if the finding were still there, no remedy proposes the same change at the same place (to swap two
 things once more undoes it, and is not counted). "Rest kept": every byte outside of the replaced
-pieces is as it was. "Windows": the same edit of the file with \\\\r\\\\n gives the same file with \\\\r\\\\n.
+pieces is as it was. "Windows": the same edit of the file with \\r\\n gives the same file with \\r\\n.
 """
 CHECKS = ("parses", "made once", "rest kept", "windows")
 # All phrases that remedies look for in a finding, so that each of them gets to propose what it can.
