@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from pathlib import Path
 
 import pytest
+from benchmarks.cure.edits import CHECKS, FACTS, SAID, examine, invented
 
-from paramedic.cure import remedies
 from paramedic.cure.catalogue import all_remedies
+from paramedic.cure.project import Project
 from paramedic.cure.source import Source
 from paramedic.findings import Evidence, Finding, Where
 from workshop import CASES
 
 SICK = sorted(CASES.glob("PM*/sick*.py"))
 SAMPLE = SICK[::20]
-# All phrases that remedies look for in a finding, so that each of them gets to propose what it can.
-HOME = Path(inspect.getfile(remedies)).parent
-PHRASES = " ".join(
-    phrase
-    for file in sorted(HOME.glob("*.py"))
-    for phrase in re.findall(r'"([^"]+)" (?:not )?in (?:finding|f")', file.read_text())
-)
-SAID = (
-    PHRASES
-    + " padding (id 0) dim=1 ignore_index=0 pos_weight=3 permute(0, 3, 1, 2) prefix model.a.weight = model.b.weight"
-)
-FACTS = {
-    "axes_before": "(4, 20, 12)",
-    "axes_after": "(48, 20)",
-    "prediction_axes": "(3, 4)",
-    "operation": "log",
-    "max": 200,
-}
 
 
 @pytest.mark.parametrize("script", SAMPLE, ids=lambda path: f"{path.parent.name[:5]}/{path.stem}")
@@ -67,3 +49,10 @@ def _around(text: str, splices: tuple[tuple[int, int, str], ...]) -> list[str]:
         kept.append(text[at:start])
         at = end
     return [*kept, text[at:]]
+
+
+def test_an_edit_is_made_once_and_is_the_same_on_windows(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text((CASES / "PM101-non-finite-loss" / "sick.py").read_text())
+    count = examine(list(invented("train.py", script.read_text())), Project(folder=tmp_path))
+    assert count["edits"] > 10 and {count[check] for check in CHECKS} == {count["edits"]}

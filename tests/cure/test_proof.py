@@ -10,6 +10,7 @@ import pytest
 
 from paramedic.cure.edit import Edit
 from paramedic.cure.proof import Trial, prove
+from paramedic.cure.report import curves
 from paramedic.cure.scores import comparable, got_worse, printed
 from paramedic.findings import Abstention, Diagnosis, Finding, LossCurve, RunFacts
 from paramedic.lab.experiment import Result
@@ -101,3 +102,10 @@ def test_metrics_as_scripts_print_them(tmp_path: Path) -> None:
     assert got_worse("validation accuracy", 0.9, 0.8) and not got_worse("validation accuracy", 0.9, 0.87)
     assert got_worse("val rmse", 3.0, 4.0) and not got_worse("val rmse", 3.0, 2.0)
     assert printed(tmp_path / "missing.txt") == {}
+
+
+def test_curves_share_a_scale_unless_the_loss_means_something_else_now() -> None:
+    before, after = trial(values=(8.0, 8.0), first=8.0, last=8.0), trial(values=(8.0, 1.0), first=8.0, last=1.0)
+    for compare, flat in (("loss", "██"), ("metrics", "▁▁")):
+        proof = prove(replace(EDIT, compare=compare), "", finding("PM601"), before, after)  # type: ignore[arg-type]
+        assert curves(proof) == [("before", f"loss 8 → 8 {flat}"), ("after", "loss 8 → 1 █▁")]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cures import CURES
 from paramedic.cure.catalogue import all_remedies, edits_for, remedies_for
+from paramedic.cure.project import Project
 from paramedic.cure.source import Source
 from paramedic.findings import Finding, Where
 from paramedic.rules.catalogue import all_rules
@@ -118,6 +120,8 @@ def test_nothing_is_proposed_where_the_code_is_written_otherwise() -> None:
         ("net.eval\nscore(net(x))\n", "PM612", 2, "net.eval()\nscore(net(x))\n"),
         ("d = DataLoader(\n    data,\n    batch_size=4,\n)\n", "PM306", 2,
          "d = DataLoader(\n    data,\n    batch_size=4, shuffle=True,\n)\n"),
+        ("noam = Noam(Adam(p, lr=0))\nnoam.optimizer.step()\n", "PM206", 1,
+         "noam = Noam(Adam(p, lr=0))\nnoam.step()\n"),
     ],
 )  # fmt: skip
 def test_other_ways_to_write_it(script: str, code: str, line: int, wanted: str) -> None:
@@ -125,3 +129,37 @@ def test_other_ways_to_write_it(script: str, code: str, line: int, wanted: str) 
     finding = Finding(what="", why="", remedy="", code=code, where=Where(file="train.py", line=line))
     edits = list(edits_for(finding, source))
     assert edits and source.after_edit(edits[0]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("script", "finding", "wanted"),
+    [
+        ("layer = nn.TransformerEncoderLayer(8, 2)\nnet = nn.TransformerEncoder(layer, 2)\n",
+         Finding(what="", why="", remedy="pass batch_first=True", code="PM413", where=Where(file="train.py", line=2)),
+         "layer = nn.TransformerEncoderLayer(8, 2, batch_first=True)\nnet = nn.TransformerEncoder(layer, 2)\n"),
+        ("teacher.train()\n",
+         Finding(what="", why="", remedy="", code="PM420", where=Where(file="train.py", line=1, module="teacher.1")),
+         "teacher.eval()\n"),
+        ("teacher.train()\n",
+         Finding(what="", why="", remedy="", code="PM420", where=Where(file="train.py", line=1, module="net")),
+         "teacher.eval()\n"),
+    ],
+    ids=["the layer that is stacked", "all of a frozen model", "a frozen model by another name"],
+)  # fmt: skip
+def test_what_else_the_finding_says(script: str, finding: Finding, wanted: str) -> None:
+    source = Source("train.py", script)
+    edits = list(edits_for(finding, source))
+    assert edits and source.after_edit(edits[0]) == wanted
+
+
+def test_a_twin_of_the_script_beside_it_is_no_trouble(tmp_path: Path) -> None:
+    """Both define the same functions: values may then come from either."""
+    text = "def batch(n):\n    return n\n\n\ndef run(model):\n    t = batch(3)\n    o = model(t[:, 1:])\n"
+    text += "    return F.cross_entropy(o.reshape(-1, 9), t[:, 1:].reshape(-1))\n\n\nrun(net)\n"
+    for name in ("sick.py", "other.py"):
+        (tmp_path / name).write_text(text)
+    where = Where(file="sick.py", line=8)
+    finding = Finding(what="they were not shifted", why="", remedy="", code="PM513", where=where)
+    project = Project(folder=tmp_path)
+    first = next(edits_for(finding, project.source("sick.py")))
+    assert project.after(first).text("sick.py") == text.replace("model(t[:, 1:])", "model(t[:, :-1])")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from paramedic.cure import fixes
+from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.cure.project import Project
-from paramedic.cure.proof import Trial
+from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Session
 from paramedic.findings import Diagnosis, Finding, RunFacts, Where
 from paramedic.lab.experiment import Result
@@ -36,21 +41,89 @@ class Watched(Session):
         self.seen += texts
         return [_trial(text) for text in texts]
 
+    def _run(
+        self, wanted: Sequence[tuple[str, Project]], limit: float, intervention: str | None = None
+    ) -> list[Result]:
+        """How good the answers are, which is asked where the loss changes its meaning."""
+        assert intervention == "answers"
+        texts = [project.text("train.py") for _, project in wanted]
+        return [_result(noted={"answers": {"training accuracy": ACCURACY["softmax" in text]}}) for text in texts]
+
+
+ACCURACY = {True: 0.5, False: 0.9}  # of a program with its softmax, and without
+
+
+def _result(**fields: Any) -> Result:
+    return Result(name="", changed="", status="ended", run="", steps=100, first=2.0, last=1.0, **fields)
+
 
 def _trial(text: str) -> Trial:
     found = [("PM502", 2)] if "softmax" in text else []
     found += [("PM601", next(n for n, line in enumerate(text.splitlines(), 1) if "backward" in line))]
+    if "# steep" in text and "zero_grad" not in text:
+        found += [("PM207", 2), *([("PM205", 2)] if "softmax" not in text else [])]
     findings = [_finding(code, line) for code, line in found if code != "PM601" or "zero_grad" not in text]
-    result = Result(name="", changed="", status="ended", run="", steps=100, first=2.0, last=1.0)
     diagnosis = Diagnosis(
         verdict="sick", findings=tuple(findings), clear=(), abstained=(), crashed=(), run=RunFacts(id="", record="")
     )
-    return Trial(result=result, diagnosis=diagnosis)
+    return Trial(result=_result(), diagnosis=diagnosis)
 
 
 def _finding(code: str, line: int) -> Finding:
     where = Where(file="train.py", line=line)
     return Finding(what=code, why="", remedy="", code=code, name=code, severity="error", where=where)
+
+
+def test_where_the_loss_changes_its_meaning_the_answers_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, _ = cure(tmp_path, SCRIPT)
+    assert "training accuracy 0.5 → 0.9" in outcome.confirmed[0].because
+    monkeypatch.setitem(ACCURACY, False, 0.3)
+    outcome, _ = cure(tmp_path, SCRIPT)
+    assert [proof.finding.code for proof in outcome.confirmed] == ["PM601"]
+    assert [uncured.finding.code for uncured in outcome.uncured] == ["PM502"]
+    assert "training accuracy got worse: 0.5 → 0.3" in outcome.refuted[0].because
+
+
+def test_what_was_given_up_is_tried_again_in_the_program_so_far(tmp_path: Path) -> None:
+    """Without its softmax this one diverges, as long as gradients add up."""
+    outcome, seen = cure(tmp_path, SCRIPT + "# steep\n")
+    assert [proof.finding.code for proof in outcome.confirmed] == ["PM601", "PM502"]
+    assert "softmax" not in seen[1] and "zero_grad" not in seen[1]
+    assert outcome.last.alarms == () and outcome.uncured == [] and outcome.refuted == []
+
+
+def test_fixes_of_sarif_count_in_the_file_as_it_is(tmp_path: Path) -> None:
+    outcome, seen = cure(tmp_path, SCRIPT)
+    results = json.loads(fixes.render(outcome))["runs"][0]["results"]
+    changes = [fix["artifactChanges"][0] for result in results for fix in result["fixes"]]
+    pieces = [piece for change in changes for piece in change["replacements"]]
+    splices = [
+        Splice(region["charOffset"], region["charOffset"] + region["charLength"], piece["insertedContent"]["text"])
+        for piece in pieces
+        for region in [piece["deletedRegion"]]
+    ]
+    assert [result["ruleId"] for result in results] == ["PM502", "PM601"] and len(splices) == 2
+    assert {change["artifactLocation"]["uri"] for change in changes} == {"train.py"}
+    assert apply(SCRIPT, splices) == seen[-1]
+
+
+def test_an_edit_of_what_another_wrote_comes_with_it() -> None:
+    """A fix may be applied alone."""
+    one = _proof("a = 1\nb = 2\n", Splice(6, 6, "new = 3\n"))
+    two = _proof("a = 1\nnew = 3\nb = 2\n", Splice(12, 13, "4"))
+    assert fixes.in_original(two, [one]) == [Splice(6, 6, "new = 4\n")]
+    behind = _proof(two.text, Splice(18, 19, "5"))
+    assert fixes.in_original(behind, [one]) == [Splice(10, 11, "5")]
+
+
+def _proof(text: str, splice: Splice) -> Proof:
+    edit = Edit(title="", file="train.py", splices=(splice,))
+    trial = _trial(SCRIPT)
+    return Proof(
+        edit=edit, text=text, finding=_finding("PM601", 1), before=trial, after=trial, confirmed=True, because=""
+    )
 
 
 def cure(folder: Path, text: str) -> tuple[Any, list[str]]:

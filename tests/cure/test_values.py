@@ -1,4 +1,4 @@
-"""A learning rate is changed where it is set: in the code, as a default, in a file of settings, on the command line."""
+"""A value is changed where it is set: in the code, as a default, in a file of settings, on the command line."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from paramedic.findings import Finding, Where
 MADE = "optimizer = torch.optim.SGD(model.parameters(), lr={})\n"
 
 
-def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = ()) -> list[Project]:
-    """The project after each edit for a learning rate that is too high."""
+def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = (), code: str = "PM205") -> list[Project]:
+    """The project after each edit for such a finding, by default a learning rate that is too high."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text.encode())
     project = Project(folder=folder, args=args)
     lines = files["train.py"].splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "SGD" in text)
-    finding = Finding(what="", why="", remedy="", code="PM205", where=Where(file="train.py", line=line))
+    finding = Finding(what="", why="", remedy="", code=code, where=Where(file="train.py", line=line))
     return [project.after(edit) for edit in edits_for(finding, project.source("train.py"))]
 
 
@@ -45,8 +45,11 @@ def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = ()) -> li
          "conf.json", '"lr": 5.0,', '"lr": 0.5,'),
         ({"train.py": MADE.format("cfg['train']['lr']"), "conf.toml": "[train]\nlr = 5e0\n"},
          "conf.toml", "lr = 5e0", "lr = 0.5"),
+        ({"train.py": "class C:\n    base = 5.0\ngroups = [{'params': weights, 'lr': C.base * batch / 256}]\n"
+                      "optimizer = torch.optim.SGD(groups, momentum=0.9)\n"},
+         "train.py", "base = 5.0", "base = 0.5"),
     ],
-    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "json", "json in lines", "toml"],
+    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "json", "json in lines", "toml", "groups"],
 )  # fmt: skip
 def test_where_it_is_set(tmp_path: Path, files: dict[str, str], file: str, old: str, new: str) -> None:
     first = cured(tmp_path, files)[0]
@@ -61,6 +64,39 @@ def test_the_command_line_goes_before_defaults(tmp_path: Path, words: tuple[str,
     assert " ".join(first.args) == " ".join(words).replace("5.0", "5").replace("lr 5", "lr 0.5").replace(
         "lr=5", "lr=0.5"
     )
+
+
+LOADER = "loader = DataLoader(data, shuffle={})  # SGD\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "file", "old", "new"),
+    [
+        ({"train.py": LOADER.format("False")}, "train.py", "False", "True"),
+        ({"train.py": "SHUFFLE = False\n" + LOADER.format("SHUFFLE")}, "train.py", "SHUFFLE = False", "SHUFFLE = True"),
+        ({"train.py": "from conf import Data\n" + LOADER.format("Data().shuffle"),
+          "conf.py": "@dataclass\nclass Data:\n    shuffle: bool = False  # fast\n"}, "conf.py", "False", "True"),
+        ({"train.py": LOADER.format("cfg.data.shuffle"), "conf.yaml": "data:\r\n  shuffle: false  # fast\r\n"},
+         "conf.yaml", "false", "true"),
+        ({"train.py": LOADER.format('cfg["shuffle"]'), "conf.json": '{"shuffle": false, "epochs": 3}\n'},
+         "conf.json", "false", "true"),
+        ({"train.py": LOADER.format("len(data) < 9")}, "train.py", "len(data) < 9", "True"),
+    ],
+    ids=["call", "name", "dataclass", "yaml", "json", "computed"],
+)  # fmt: skip
+def test_a_switch_is_turned_where_it_is_set(
+    tmp_path: Path, files: dict[str, str], file: str, old: str, new: str
+) -> None:
+    first = cured(tmp_path, files, code="PM306")[0]
+    assert first.changed() == {file: files[file].replace(old, new).encode()}
+
+
+def test_a_switch_of_the_command_line_is_typed(tmp_path: Path) -> None:
+    script = "parser.add_argument('--shuffle', action='store_true')\n" + LOADER.format("args.shuffle")
+    first = cured(tmp_path, {"train.py": script}, ("--epochs", "3"), code="PM306")[0]
+    assert first.changed() == {} and first.args == ("--epochs", "3", "--shuffle")
+    first = cured(tmp_path, {"train.py": script}, ("data.shuffle=false",), code="PM306")[0]
+    assert first.changed() == {} and first.args == ("data.shuffle=true",)
 
 
 def test_packages_below_the_folder_are_not_edited(tmp_path: Path) -> None:

@@ -27,6 +27,15 @@ def cured(folder: Path, name: str) -> Project:
     )
 
 
+def cured_pair(folder: Path) -> Project:
+    """The project after edits of two files."""
+    for name in ("one.py", "two.py"):
+        (folder / name).write_text(SCRIPT)
+    project = cured(folder, "one.py")
+    source = project.source("two.py")
+    return project.after(source.edit("", source.unwrap(source.calls("softmax")[0])))
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -84,17 +93,58 @@ def test_a_dirty_tree_is_refused_and_a_clean_one_or_none_is_not(tmp_path: Path) 
 
 
 def test_a_file_that_was_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    for name in ("one.py", "two.py"):
-        (tmp_path / name).write_text(SCRIPT)
-    project = cured(tmp_path, "one.py")
-    source = project.source("two.py")
-    project = project.after(source.edit("", source.unwrap(source.calls("softmax")[0])))
+    project = cured_pair(tmp_path)
     (tmp_path / "two.py").write_text("print('mine')\n")
     with pytest.raises(ParamedicError, match="meantime"):
         write(project)
     assert (tmp_path / "one.py").read_text() == SCRIPT  # all or none
     assert (tmp_path / "two.py").read_text() == "print('mine')\n"
     assert sorted(os.listdir(tmp_path)) == ["one.py", "two.py"]
+
+
+def test_a_file_that_cannot_be_replaced_leaves_the_others_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = cured_pair(tmp_path)
+    replace = os.replace
+
+    def full(new: Path, path: Path) -> None:
+        if path.name == "two.py":
+            raise OSError(28, "No space left on device", str(path))
+        replace(new, path)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(ParamedicError, match="No space left"):
+        write(project)
+    assert [(tmp_path / name).read_text() for name in sorted(os.listdir(tmp_path))] == [SCRIPT, SCRIPT]
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    project = cured_pair(tmp_path)
+    (tmp_path / "two.py").chmod(0o444)
+    with pytest.raises(ParamedicError, match=r"two\.py is read-only"):
+        write(project)
+    assert [(tmp_path / name).read_text() for name in sorted(os.listdir(tmp_path))] == [SCRIPT, SCRIPT]
+
+
+def test_a_file_that_git_does_not_know_is_written_only_by_force(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    project = cured(tmp_path, "train.py")
+    with pytest.raises(ParamedicError, match=r"git does not know train\.py"):
+        write(project)
+    with pytest.raises(ParamedicError, match="git does not know"):
+        check_clean(tmp_path, tmp_path / "train.py")
+    assert write(project, force=True) == ["train.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_keeps_its_owner(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    os.chown(tmp_path / "train.py", 1234, 1235)
+    write(cured(tmp_path, "train.py"))
+    state = (tmp_path / "train.py").stat()
+    assert (state.st_uid, state.st_gid) == (1234, 1235)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -85,9 +85,7 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM616/sick_flat": ("found = model(*pairs(40, mixing)).argmax(dim=1)", {"remedy": "argmax(dim=1)"}),
     "PM617/sick": ("self.state = self.state.detach()", {}),
     "PM703/sick": ("losses.append(loss.detach())", {}),
-    "PM707/sick": (
-        "loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True, num_workers=0)", {}
-    ),
+    "PM707/sick": ('parser.add_argument("--workers", type=int, default=0)', {}),
     "PM108/sick": ("scores = self.score(x).squeeze(-1).masked_fill(~present, -1e4)", {}),
     "PM304/sick": (
         "cultivar = torch.tensor(table[:, 0], dtype=torch.long) - 1",

@@ -15,6 +15,7 @@ from paramedic.interventions.twins import Twin
 from paramedic.lab import scratch
 from paramedic.lab.classical import examine
 from paramedic.lab.meanings import fit
+from paramedic.lab.on_ray import _connected
 from paramedic.lab.printed import metrics
 
 
@@ -219,3 +220,14 @@ def test_exchanged_files_are_never_written_through_a_link(tmp_path: Path, monkey
     with pytest.raises(ParamedicError, match="too many files"):
         scratch.exchange(copied, {"many/helper.py": b"new\n"})
     assert {path.read_text() for path in original.rglob("*.py")} == {"old\n"}
+
+
+def test_a_cluster_that_does_not_answer_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+
+    def refuses(**_: object) -> None:
+        raise ConnectionError("ray client connection timeout")
+
+    monkeypatch.setattr(ray, "init", refuses)
+    with pytest.raises(ParamedicError, match="no Ray cluster answers: ray client connection timeout"):
+        _connected("ray://127.0.0.1:1")

@@ -72,16 +72,18 @@ def cure(
     if write and not force:
         from paramedic.cure.writing import check_clean
 
-        check_clean(Path.cwd())
+        check_clean(Path.cwd(), None if target.is_module else Path(target.name))
     rules = words(select), words(ignore)
     outcome = _cured(target, *rules, runs, on=on, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
     if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
     from paramedic.cure.report import show
 
-    written = _write(outcome) if write and outcome.confirmed else []
+    written, failure = _written(outcome, force=force) if write else ([], None)
     show(outcome, quiet=quiet, written=written)
     _save(outcome, json=json, html=html, sarif=sarif, diff=diff)
+    if failure is not None:
+        raise failure
     raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
 
 
@@ -117,19 +119,24 @@ def _cured(
         progress.done()
 
 
-def _write(outcome: Outcome) -> list[str]:
+def _written(outcome: Outcome, *, force: bool) -> tuple[list[str], ParamedicError | None]:
+    """The files, or why none was written: that is said after the report, which took minutes to make."""
     from paramedic.cure.writing import write
 
-    return write(outcome.project)
+    try:
+        return write(outcome.project, force=force), None
+    except ParamedicError as error:
+        return [], error
 
 
 def _save(outcome: Outcome, *, json: Path | None, html: Path | None, sarif: Path | None, diff: Path | None) -> None:
-    from paramedic.cure.report import render_html, render_json, render_sarif
+    from paramedic.cure import fixes
+    from paramedic.cure.report import render_html, render_json
 
     if diff is not None:
         diff.write_bytes(outcome.project.patch())
         voice.say(f"paramedic: wrote {diff}")
-    for path, render in ((json, render_json), (html, render_html), (sarif, render_sarif)):
+    for path, render in ((json, render_json), (html, render_html), (sarif, fixes.render)):
         if path is not None:
             write_text(path, render(outcome), fix="choose another folder")
             voice.say(f"paramedic: wrote {path}")

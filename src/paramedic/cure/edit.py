@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 
 Safety = Literal["safe", "unsafe"]
 # What can be compared before and after: the loss and the script's own metrics; only the metrics, where the edit
-# changes what the loss means; nothing, where the fault made both look better than they were.
-Compare = Literal["loss", "metrics", "nothing"]
+# changes what the loss means; or else the answers on the batches, where it leaves those as they are; nothing, where the
+# fault made all of it look better than it was.
+Compare = Literal["loss", "metrics", "answers", "nothing"]
 
 
 class Splice(NamedTuple):

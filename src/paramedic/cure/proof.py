@@ -89,10 +89,16 @@ def _worse(edit: Edit, before: Trial, after: Trial) -> str:
     return ""
 
 
+def lacks_scores(proof: Proof) -> bool:
+    """Confirmed, but neither by the loss, whose meaning the edit changes, nor by a metric: the answers can tell."""
+    shared = comparable(proof.before.metrics, proof.after.metrics)
+    return proof.confirmed and proof.edit.compare == "answers" and not proof.before.ended_broken and not shared
+
+
 def _in_favour(edit: Edit, before: Trial, after: Trial) -> str:
     said = ["finding gone", "no new alarm"]
     said += [f"{name} {old:.4g} → {new:.4g}" for name, (old, new) in comparable(before.metrics, after.metrics).items()]
-    if edit.compare == "metrics" and len(said) == 2:
+    if edit.compare in ("metrics", "answers") and len(said) == 2:
         said.append("the losses do not compare: the edit changes what the loss means")
     if edit.compare == "nothing":
         said.append("scores do not compare: the fault flattered them")

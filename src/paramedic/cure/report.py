@@ -7,7 +7,6 @@ import math
 import shutil
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
 
 from paramedic import voice
 from paramedic.cure.edit import apply
@@ -17,11 +16,13 @@ from paramedic.cure.session import Outcome, Uncured
 from paramedic.findings import LossCurve
 from paramedic.findings.words import places, plural
 from paramedic.masking import masked_words
-from paramedic.reports import chart, html, sarif
+from paramedic.reports import chart, html
 from paramedic.reports import json as contract
 from paramedic.reports.screen import Screen, speaks_unicode, wants_color
 
 INDENT = 9
+COLUMNS = 32  # of a curve
+STEEP = 1000  # times the least value
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -67,11 +68,12 @@ def _proof(screen: Screen, proof: Proof) -> None:
     screen.line(head, label=mark, indent=2, right=f"{state} · {proof.edit.safety}")
     _field(screen, "what", proof.finding.what)
     _field(screen, "edit", proof.edit.title)
+    _field(screen, "where", place(proof))
     for row in diff(proof).splitlines()[2:]:
         screen.verbatim(row.rstrip("\r"), indent=INDENT, style=STYLES.get(row[:1], ""))
     _field(screen, "proof" if proof.confirmed else "but", proof.because)
-    for label, trial in (("before", proof.before), ("after", proof.after)):
-        _field(screen, label, curve(trial))
+    for label, words in curves(proof):
+        _field(screen, label, words)
     screen.blank()
 
 
@@ -92,23 +94,47 @@ def _field(screen: Screen, label: str, words: str) -> None:
         screen.line(words, label=(f"  {label}", "dim"), indent=INDENT)
 
 
-def curve(trial: Trial) -> str:
-    """The loss as a line of bars with its first and last value."""
+def curves(proof: Proof) -> list[tuple[str, str]]:
+    """The loss before and after as lines of bars: on one scale, unless the edit changes what the loss means."""
+    trials = {"before": proof.before, "after": proof.after}
+    points = {label: _points(trial) for label, trial in trials.items()}
+    shared = [*points["before"], *points["after"]] if proof.edit.compare == "loss" else []
+    return [(label, _curve_line(trial, points[label], shared or points[label])) for label, trial in trials.items()]
+
+
+def _bars(points: Sequence[float], scale: Sequence[float]) -> str:
+    """Logarithmic where the scale spans so much that a linear one would show a single peak."""
+    least = min((value for value in scale if value > 0), default=0.0)
+    if least and min(scale) >= 0 and max(scale) > STEEP * least:
+        points, scale = ([math.log(max(value, least)) for value in values] for values in (points, scale))
+    low, high = min(scale, default=0.0), max(scale, default=0.0)
+    return "".join(BARS[round((value - low) / ((high - low) or 1.0) * (len(BARS) - 1))] for value in points)
+
+
+def _curve_line(trial: Trial, points: Sequence[float], scale: Sequence[float]) -> str:
+    """Bars with the first and the last value."""
     result = trial.result
     if result.first is None or result.last is None:
         return "no loss known"
-    values = [value for value in result.values if math.isfinite(value)]
-    columns = 32
-    means = [_mean(values[i * len(values) // columns : (i + 1) * len(values) // columns]) for i in range(columns)]
-    kept = [value for value in means if value is not None] or values
-    low, high = min(kept), max(kept)
-    bars = "".join(BARS[round((value - low) / ((high - low) or 1.0) * (len(BARS) - 1))] for value in kept)
     last = "not finite" if trial.ended_broken or not result.finite else f"{result.last:.3g}"
-    return f"loss {result.first:.3g} → {last} {bars}"
+    return f"loss {result.first:.3g} → {last} {_bars(points, scale)}"
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _points(trial: Trial) -> list[float]:
+    """Means of the finite values, few enough for a line."""
+    values = [value for value in trial.result.values if math.isfinite(value)]
+    if len(values) <= COLUMNS:
+        return values
+    parts = [values[i * len(values) // COLUMNS : (i + 1) * len(values) // COLUMNS] for i in range(COLUMNS)]
+    return [sum(part) / len(part) for part in parts]
+
+
+def place(proof: Proof) -> str:
+    """The file and the first line that changes; nothing for a command line."""
+    if not proof.edit.splices:
+        return ""
+    line = 1 + proof.text.count("\n", 0, min(splice.start for splice in proof.edit.splices))
+    return f"{proof.edit.file}:{line}"
 
 
 def diff(proof: Proof) -> str:
@@ -194,34 +220,10 @@ def _shown(proof: Proof, number: int) -> dict[str, Any]:
     return {
         "code": proof.finding.code, "title": edit.title, "file": edit.file, "safety": edit.safety, "diff": lines,
         "what": proof.finding.what, "because": proof.because, "confirmed": proof.confirmed, "command": typed(proof),
-        "chart": drawn,
+        "chart": drawn, "where": place(proof),
     }  # fmt: skip
 
 
 def _curve(label: str, trial: Trial) -> LossCurve:
     values = trial.result.values
     return LossCurve(label=label, steps=tuple(range(len(values))), values=values)
-
-
-def render_sarif(outcome: Outcome) -> str:
-    """The findings of the program as it is; a result carries the confirmed edit as its fix."""
-    known = outcome.first.diagnosis
-    report: dict[str, Any] = json_module.loads(sarif.render(known)) if known is not None else {"runs": []}
-    for proof in outcome.confirmed:
-        for result in report["runs"][0]["results"] if proof.before is outcome.first and proof.edit.file else ():
-            if result["ruleId"] == proof.finding.code and proof.finding.what in result["message"]["text"]:
-                result["fixes"] = [_fix(proof, result)]
-    return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
-
-
-def _fix(proof: Proof, result: dict[str, Any]) -> dict[str, Any]:
-    """Offsets count characters of the file as it is: later edits start from edited text and have none."""
-    replacements = [
-        {"deletedRegion": {"charOffset": start, "charLength": end - start}, "insertedContent": {"text": new}}
-        for start, end, new in proof.edit.splices
-    ]
-    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
-    if proof.edit.file != proof.finding.where.file:
-        place = place | {"uri": quote(proof.edit.file)}
-    changes = [{"artifactLocation": place, "replacements": replacements}]
-    return {"description": {"text": proof.edit.title}, "artifactChanges": changes}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.cure.catalogue import edits_for, remedies_for
 from paramedic.cure.edit import Edit
 from paramedic.cure.project import NotEditable, Project
-from paramedic.cure.proof import Proof, Trial, prove
+from paramedic.cure.proof import Proof, Trial, lacks_scores, prove
 from paramedic.cure.scores import printed
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
@@ -25,7 +25,7 @@ from paramedic.settings import Settings
 if TYPE_CHECKING:
     from paramedic.lab.on_ray import RayRunner
 
-MOST_ROUNDS = 10
+MOST_ROUNDS = 30  # every confirmed edit leaves fewer alarms, so this is a fence, not a limit one meets
 MOST_CANDIDATES = 6  # edits tried for one finding
 LONGEST = 300.0  # seconds of the first run; the others may take three times as long as it did
 LEAST = 20.0
@@ -47,7 +47,7 @@ class Outcome:
     last: Trial
     project: Project  # with all confirmed edits
     confirmed: list[Proof] = field(default_factory=list)
-    refuted: list[Proof] = field(default_factory=list)
+    refuted: list[Proof] = field(default_factory=list)  # tried for what is left, in the program with all edits
     uncured: list[Uncured] = field(default_factory=list)
 
 
@@ -67,20 +67,24 @@ class Session:
         self.runner, self.rules, self.options = runner, rules, options
         self.steps, self.unsafe, self.tick = steps, unsafe, tick
         self._tried = 0
-        self._given_up: set[tuple[str, str]] = set()
 
     def cure(self, project: Project) -> Outcome:
         first = self._try([("baseline", project)], LONGEST)[0]
         outcome = Outcome(first=first, last=first, project=project)
         for _ in range(MOST_ROUNDS):
-            finding = next((f for f in outcome.last.alarms if self._key(f) not in self._given_up), None)
+            given_up = [uncured.finding for uncured in outcome.uncured]
+            finding = next((found for found in outcome.last.alarms if found not in given_up), None)
             if finding is None:
                 break
             self._treat(finding, outcome)
         return outcome
 
     def _treat(self, finding: Finding, outcome: Outcome) -> None:
-        """Take over the first edit that is confirmed, in the order in which the remedies propose them."""
+        """Take over the first edit that is confirmed, in the order in which the remedies propose them.
+
+        What was given up before is looked at anew then: faults hide each other, and an edit that does not help in one
+        program may help in the next.
+        """
         edits, reason = self._candidates(finding, outcome.project)
         refuted: list[Proof] = []
         for start in range(0, len(edits), self.runner.jobs):
@@ -93,9 +97,9 @@ class Session:
             if best is not None:
                 outcome.confirmed.append(best)
                 outcome.project, outcome.last = outcome.project.after(best.edit), best.after
+                outcome.refuted, outcome.uncured = [], []
                 return
             refuted += proofs
-        self._given_up.add(self._key(finding))
         outcome.refuted += refuted
         outcome.uncured.append(Uncured(finding=finding, reason=reason or "no edit that was tried is confirmed"))
 
@@ -106,10 +110,25 @@ class Session:
         limit = max(LEAST, 3 * outcome.first.result.seconds)
         projects = [outcome.project.after(edit) for edit in edits]
         trials = self._try(list(zip(names, projects, strict=True)), limit)
-        return [
+        proofs = [
             prove(edit, outcome.project.text_before(edit), finding, outcome.last, trial)
             for edit, trial in zip(edits, trials, strict=True)
         ]
+        return [self._by_answers(proof, outcome) if lacks_scores(proof) else proof for proof in proofs]
+
+    def _by_answers(self, proof: Proof, outcome: Outcome) -> Proof:
+        """Run both programs once more, and compare how good their answers are on the batches they train on."""
+        projects = {"answers-before": outcome.project, "answers-after": outcome.project.after(proof.edit)}
+        self._tried += 1
+        wanted = [(f"{name}-{self._tried}", project) for name, project in projects.items()]
+        limit = max(LEAST, 3 * outcome.first.result.seconds)
+        results = self._run(wanted, limit, intervention="answers")
+        scores = [(result.noted or {}).get("answers", {}) for result in results]
+        before, after = (
+            replace(trial, metrics=trial.metrics | more)
+            for trial, more in zip((proof.before, proof.after), scores, strict=True)
+        )
+        return prove(proof.edit, proof.text, proof.finding, before, after)
 
     def _candidates(self, finding: Finding, project: Project) -> tuple[list[Edit], str]:
         """Edits to try, or why there are none."""
@@ -128,26 +147,27 @@ class Session:
             return [], "the only edits take a judgement: --unsafe tries them"
         return wanted[:MOST_CANDIDATES], "" if wanted else "the code there is not written in a way the remedy knows"
 
-    def _key(self, finding: Finding) -> tuple[str, str]:
-        """Lines move with each edit; what a finding says of itself does not."""
-        return finding.code, f"{finding.where.file}:{finding.where.function}:{finding.where.module}"
-
     # Runs -------------------------------------------------------------------------------------------------------------
 
     def _try(self, wanted: Sequence[tuple[str, Project]], limit: float) -> list[Trial]:
+        return [self._trial(result) for result in self._run(wanted, limit)]
+
+    def _run(
+        self, wanted: Sequence[tuple[str, Project]], limit: float, intervention: str | None = None
+    ) -> list[Result]:
         results: dict[str, Result] = {}
         waiting = list(wanted)
         while waiting or self.runner.running:
             while waiting and self.runner.free:
-                self._start(*waiting.pop(0), limit)
+                self._start(*waiting.pop(0), limit, intervention)
             self.tick([job.experiment.name for job in self.runner.running])
             results |= {result.name: result for result in self.runner.finished()}
             time.sleep(0.03)
-        return [self._trial(results[name]) for name, _ in wanted]
+        return [results[name] for name, _ in wanted]
 
-    def _start(self, name: str, project: Project, limit: float) -> None:
+    def _start(self, name: str, project: Project, limit: float, intervention: str | None) -> None:
         experiment = Experiment(name=name, changed="an edit of the source", order="", asks="does the edit help?")
-        settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0)
+        settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0, intervention=intervention)
         self.runner.limit = 2 * limit
         self.runner.start(experiment, settings, edited=project.changed(), args=project.args)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import MetadataWrapper, PositionProvider
 
 from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.errors import ParamedicError
@@ -46,9 +46,10 @@ class Source:
             ) from None
         self.module: Node = wrapper.module
         self._places = wrapper.resolve(PositionProvider)
-        self._parents = wrapper.resolve(ParentNodeProvider)
-        self._starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
+        self._children: dict[Node, Sequence[Node]] = {}  # libcst makes them anew whenever it is asked
         self._nodes = list(self.walk(self.module))
+        self._parents = {child: node for node, children in self._children.items() for child in children}
+        self._starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
         self.newline = str(self.module.default_newline)
 
     def in_file(self, file: str) -> Source:
@@ -104,9 +105,13 @@ class Source:
 
     def walk(self, node: Node) -> Iterator[Node]:
         """A node and all below it, in the order of the text."""
-        yield node
-        for child in node.children:
-            yield from self.walk(child)
+        waiting = [node]
+        while waiting:
+            node = waiting.pop()
+            if node not in self._children:
+                self._children[node] = node.children
+            yield node
+            waiting.extend(reversed(self._children[node]))
 
     def all(self, kind: type | tuple[type, ...], node: Node | None = None) -> list[Node]:
         nodes = self._nodes if node is None or node is self.module else self.walk(node)

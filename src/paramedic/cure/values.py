@@ -1,4 +1,4 @@
-"""Where a number is set: in the code, as a default, in a file of settings, or on the command line."""
+"""Where a number or a switch is set: in the code, as a default, in a file of settings, or on the command line."""
 
 from __future__ import annotations
 
@@ -18,26 +18,51 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A number that can be changed."""
+    """A value that can be changed; that of a switch is 0 or 1."""
 
     value: float
-    change: Callable[[str, str], Edit]  # title and the new number
+    change: Callable[[str, str], Edit]  # title and the new value, as python writes it
 
 
-def settings(source: Source, node: Node) -> Iterator[Setting]:
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is looked for: how it is written in files and on the command line, and in code."""
+
+    pattern: str
+    is_literal: Callable[[Node], bool]
+
+
+A_NUMBER = Kind(NUMBER, lambda node: isinstance(node, NUMBERS))
+A_SWITCH = Kind("[Tt]rue|[Ff]alse", lambda node: isinstance(node, cst.Name) and node.value in ("True", "False"))
+
+
+def set_to(source: Source, node: Node, title: str, new: str) -> Iterator[Edit]:
+    """The value of an expression becomes `new`: where it is set, or else where it is used."""
+    places = list(settings(source, node, A_SWITCH if new in ("True", "False") else A_NUMBER))
+    if all(place.value != _value(new) for place in places):  # else it is done already
+        yield from (place.change(title, new) for place in places)
+        yield source.edit(title, source.replace(node, new))
+
+
+def settings(source: Source, node: Node, kind: Kind = A_NUMBER) -> Iterator[Setting]:
     """Places that the value of an expression may come from. What the command line says goes before all defaults."""
-    if isinstance(node, NUMBERS):
+    if kind.is_literal(node):
         yield in_code(source, node)
         return
     name = _name(source, node)
-    given = list(_typed(source, name)) if name else []
+    given = list(_typed(source, name, kind)) if name else []
     yield from given
     if given:
         return
-    yield from _followed(source, node)
+    yield from _factors(source, node, kind)
+    yield from _followed(source, node, kind)
     for home in (source.in_file(file) for file in [source.file, *_python(source)] if name):
-        yield from _defaults(home, name)
-    yield from _in_files(source, name)
+        yield from _defaults(home, name, kind)
+    yield from _in_files(source, name, kind)
+
+
+def _value(text: str) -> float:
+    return float(text.lower() == "true") if text[0] in "TtFf" else float(text.replace("_", ""))
 
 
 def _name(source: Source, node: Node) -> str:
@@ -52,7 +77,7 @@ def _name(source: Source, node: Node) -> str:
 
 def in_code(source: Source, node: Node) -> Setting:
     return Setting(
-        value=float(source.code(node).replace("_", "")),
+        value=_value(source.code(node)),
         change=lambda title, new: source.edit(title, source.replace(node, new)),
     )
 
@@ -61,31 +86,45 @@ def _python(source: Source) -> list[str]:
     return [file for file in source.beside.files() if file.endswith(".py") and file != source.file]
 
 
-def _followed(source: Source, node: Node) -> Iterator[Setting]:
+def _followed(source: Source, node: Node, kind: Kind) -> Iterator[Setting]:
     """Behind a name: a constant of this file or of another one."""
     for origin in origins(source, node):
-        if isinstance(origin.node, NUMBERS):
+        if kind.is_literal(origin.node):
             yield in_code(origin.source, origin.node)
             return
         if not isinstance(origin.node, cst.Name | cst.Attribute):
+            yield from _factors(origin.source, origin.node, kind)
             return
 
 
-def _defaults(source: Source, name: str) -> Iterator[Setting]:
+def _factors(source: Source, node: Node, kind: Kind) -> Iterator[Setting]:
+    """`base_lr` of `base_lr * batch_size / 256`, with which the product changes in proportion."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply | cst.Divide):
+        first = node.left
+        if isinstance(first, cst.Name | cst.Attribute):
+            yield from settings(source, first, kind)
+        else:
+            yield from _factors(source, first, kind)
+
+
+def _defaults(source: Source, name: str, kind: Kind) -> Iterator[Setting]:
     """Of a field, an attribute, a parameter, an entry of a dict, an option of argparse or click."""
     for target, value in _assigned(source):
-        if source.dotted(target).rpartition(".")[2] == name and isinstance(value, NUMBERS):
+        if source.dotted(target).rpartition(".")[2] == name and kind.is_literal(value):
             yield in_code(source, value)
-    for call in source.calls(("add_argument", "option", "DEFINE_float", "Option")):
-        words = [source.code(arg.value).strip("\"'-").replace("-", "_") for arg in call.args if not arg.keyword]
-        default = source.argument(call, None, "default")
-        if name in words and isinstance(default, NUMBERS):
+    for call in source.calls(("add_argument", "option", "DEFINE_float", "DEFINE_boolean", "Option")):
+        words = [source.code(arg.value).strip("\"'") for arg in call.args if not arg.keyword]
+        option = next((word for word in words if word.lstrip("-").replace("-", "_") == name), None)
+        default, action = source.argument(call, None, "default"), source.argument(call, None, "action")
+        if option is not None and default is not None and kind.is_literal(default):
             yield in_code(source, default)
+        elif option is not None and kind is A_SWITCH and action is not None and "store_true" in source.code(action):
+            yield _not_typed(source.beside.args, option)
     for param in source.all(cst.Param):
-        if param.name.value == name and isinstance(param.default, NUMBERS):
+        if param.name.value == name and param.default is not None and kind.is_literal(param.default):
             yield in_code(source, param.default)
     for element in source.all(cst.DictElement):
-        if source.code(element.key).strip("\"'") == name and isinstance(element.value, NUMBERS):
+        if source.code(element.key).strip("\"'") == name and kind.is_literal(element.value):
             yield in_code(source, element.value)
 
 
@@ -99,11 +138,11 @@ def _assigned(source: Source) -> Iterator[tuple[Node, Node]]:
             yield target, node.value
 
 
-def _in_files(source: Source, name: str) -> Iterator[Setting]:
-    """`lr: 0.1` of yaml, `"lr": 0.1` of json, `lr = 0.1` of toml and ini, byte for byte as it was around the number."""
+def _in_files(source: Source, name: str, kind: Kind) -> Iterator[Setting]:
+    """`lr: 0.1` of yaml, `"lr": 0.1` of json, `lr = 0.1` of toml and ini, byte for byte as it was around the value."""
     quoted = rf"[\"']?{re.escape(name)}[\"']?[ \t]*"
-    key = re.compile(rf"(?m)^[ \t]*(?:- )?{quoted}[:=][ \t]*({NUMBER})(?=[ \t,}}]*(?:#.*)?\r?$)")
-    inline = re.compile(rf"[{{,][ \t\r\n]*{quoted}:[ \t]*({NUMBER})(?=[ \t\r\n]*[,}}])")
+    key = re.compile(rf"(?m)^[ \t]*(?:- )?{quoted}[:=][ \t]*({kind.pattern})(?=[ \t,}}]*(?:#.*)?\r?$)")
+    inline = re.compile(rf"[{{,][ \t\r\n]*{quoted}:[ \t]*({kind.pattern})(?=[ \t\r\n]*[,}}])")
     for file, text in source.beside.files().items() if name else ():
         if not file.endswith(".py"):
             spans = {found.span(1) for pattern in (key, inline) for found in pattern.finditer(text)}
@@ -112,25 +151,35 @@ def _in_files(source: Source, name: str) -> Iterator[Setting]:
 
 def _in_file(file: str, text: str, start: int, end: int) -> Setting:
     def change(title: str, new: str) -> Edit:
+        new = new.lower() if text[start:end].islower() else new  # true, not True
         return Edit(title=title, file=file, splices=(Splice(start, end, new),))
 
-    return Setting(value=float(text[start:end]), change=change)
+    return Setting(value=_value(text[start:end]), change=change)
 
 
-def _typed(source: Source, name: str) -> Iterator[Setting]:
+def _typed(source: Source, name: str, kind: Kind) -> Iterator[Setting]:
     """`--lr 0.1`, `--lr=0.1`, and `optimizer.lr=0.1` as Hydra takes it."""
     args = source.beside.args
     for place, word in enumerate(args):
         option, equals, text = word.partition("=")
         option = option.lstrip("-+").replace("-", "_").rpartition(".")[2]
         at, text = (place, text) if equals else (place + 1, args[place + 1] if place + 1 < len(args) else "")
-        if option == name and re.fullmatch(NUMBER, text) and (equals or word.startswith("-")):
+        if option == name and re.fullmatch(kind.pattern, text) and (equals or word.startswith("-")):
             yield _on_command_line(args, at, text)
 
 
 def _on_command_line(args: tuple[str, ...], at: int, text: str) -> Setting:
     def change(title: str, new: str) -> Edit:
-        word = args[at][: len(args[at]) - len(text)] + new
+        word = args[at][: len(args[at]) - len(text)] + (new.lower() if text.islower() else new)
         return Edit(title=title, file="", splices=(), args=(*args[:at], word, *args[at + 1 :]))
 
-    return Setting(value=float(text), change=change)
+    return Setting(value=_value(text), change=change)
+
+
+def _not_typed(args: tuple[str, ...], option: str) -> Setting:
+    """An option that switches something on by being there."""
+
+    def change(title: str, new: str) -> Edit:
+        return Edit(title=title, file="", splices=(), args=(*args, option))
+
+    return Setting(value=float(option in args), change=change)

@@ -131,7 +131,14 @@ def _connected(address: str) -> Any:
         raise ParamedicError(f"--on {address} is unknown", expected="ray, or ray://HOST:PORT", fix="--on ray")
     if not ray.is_initialized():
         named = None if address == "ray" else address  # a cluster that runs here is found, or one is started
-        ray.init(address=named, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+        try:
+            ray.init(address=named, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+        except (ConnectionError, RuntimeError) as error:
+            raise ParamedicError(
+                f"no Ray cluster answers: {str(error).splitlines()[0]}",
+                expected=f"a cluster at {address}" if named else "a cluster, or a machine that can start one",
+                fix="ray status there; or without --on, on this machine",
+            ) from None
     return ray
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from paramedic.cure.edit import Edit, Splice
+from paramedic.cure.origins import origins
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
@@ -38,14 +39,24 @@ def softmax_axis(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM413", compare="metrics")
 def batch_first(finding: Finding, source: Source) -> Iterator[Edit]:
     """`batch_first=True` where the layer is built."""
-    if "batch_first" in finding.remedy:
-        for call in source.all(cst.Call, source.statement_at(finding.where.line)) if finding.where.line else []:
-            if source.called(call)[:1].isupper() and source.argument(call, None, "batch_first") is None:
-                yield source.edit("take the first axis for the batch", source.add_argument(call, "batch_first=True"))
+    statement = source.statement_at(finding.where.line)
+    for call in source.all(cst.Call, statement) if "batch_first" in finding.remedy and statement is not None else []:
+        if not source.called(call)[:1].isupper() or source.argument(call, None, "batch_first") is not None:
+            continue
+        stacked = [origin for given in call.args for origin in origins(source, given.value)]
+        layers = [origin for origin in stacked if isinstance(origin.node, cst.Call)] if _is_stack(source, call) else []
+        for home, layer in [(origin.source, origin.node) for origin in layers] or [(source, call)]:
+            if home.argument(layer, None, "batch_first") is None:
+                yield home.edit("take the first axis for the batch", home.add_argument(layer, "batch_first=True"))
     for call in source.calls_at(finding.where.line, "normalize"):
         given = source.argument(call, None, "dim")
         if given is not None:
             yield source.edit("normalise over the features", source.replace(given, "-1"))
+
+
+def _is_stack(source: Source, call: Node) -> bool:
+    """It is given a layer that was built before, and leaves the order of the axes to that."""
+    return source.called(call) in ("TransformerEncoder", "TransformerDecoder")
 
 
 @remedy("PM413", compare="metrics")

@@ -14,7 +14,7 @@ from paramedic.findings import Finding
 KEEPS_AXIS = ("gather", "max", "sum", "mean", "amax", "min")
 
 
-@remedy("PM501", compare="metrics")
+@remedy("PM501", compare="answers")
 def one_shape(finding: Finding, source: Source) -> Iterator[Edit]:
     """The side with the axis of length 1 loses it. Which side that is, is measured; where it is not, both are tried."""
     statement = source.statement_at(finding.where.line)

@@ -10,6 +10,7 @@ import libcst as cst
 from paramedic.cure.edit import Edit
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Source
+from paramedic.cure.values import set_to
 from paramedic.findings import Finding
 
 LARGE, SMALL = "1e4", "1e-4"
@@ -42,8 +43,11 @@ def larger_epsilon(finding: Finding, source: Source) -> Iterator[Edit]:
         calls = [c for c in source.calls(name) if statement is None or source.statement_of(c) is statement]
         for call in calls or source.calls(name):
             given = source.argument(call, None, "eps")
-            splice = source.replace(given, SMALL) if given is not None else source.add_argument(call, f"eps={SMALL}")
-            yield source.edit("an epsilon that float16 can hold", splice)
+            if given is not None:
+                yield from set_to(source, given, "an epsilon that float16 can hold", SMALL)
+            else:
+                argument = source.add_argument(call, f"eps={SMALL}")
+                yield source.edit("an epsilon that float16 can hold", argument)
 
 
 def _number(text: str) -> float | None:

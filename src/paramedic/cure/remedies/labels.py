@@ -190,12 +190,12 @@ def _input_without_last(source: Source, prediction: Node, target: Node) -> Itera
     core = _core(source, target)
     if not isinstance(core, cst.Subscript) or not re.search(r",\s*1:\]$", source.code(core)):
         return
-    made = [origin.node for origin in origins(source, _core(source, prediction))]
-    for call in [found for node in [prediction, *made] for found in source.all(cst.Call, node)]:
-        for argument in call.args:
-            if source.code(argument.value) == source.code(core):
+    made = [(origin.source, origin.node) for origin in origins(source, _core(source, prediction))]
+    for home, node in [(source, prediction), *made]:
+        for argument in [given for call in home.all(cst.Call, node) for given in call.args]:
+            if home.code(argument.value) == source.code(core):
                 new = f"{source.code(core.value)}[:, :-1]"
-                yield source.edit("give the model the tokens before", source.replace(argument.value, new))
+                yield home.edit("give the model the tokens before", home.replace(argument.value, new))
 
 
 def _core(source: Source, node: Node) -> Node:

@@ -10,7 +10,7 @@ import libcst as cst
 from paramedic.cure.edit import Edit, Splice
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
-from paramedic.cure.values import settings
+from paramedic.cure.values import set_to, settings
 from paramedic.findings import Finding
 
 
@@ -20,7 +20,7 @@ def shuffle(finding: Finding, source: Source) -> Iterator[Edit]:
     for call in source.calls_at(finding.where.line, "DataLoader"):
         given = source.argument(call, 2, "shuffle")
         if given is not None:
-            yield source.edit("shuffle the training data", source.replace(given, "True"))
+            yield from set_to(source, given, "shuffle the training data", "True")
         elif source.argument(call, None, "sampler") is None and source.argument(call, None, "batch_sampler") is None:
             yield source.edit("shuffle the training data", source.add_argument(call, "shuffle=True"))
 
@@ -103,7 +103,7 @@ def no_workers(finding: Finding, source: Source) -> Iterator[Edit]:
     for call in source.calls_at(finding.where.line, "DataLoader"):
         given = source.argument(call, None, "num_workers")
         if given is not None:
-            yield source.edit("load in the process itself", source.replace(given, "0"))
+            yield from set_to(source, given, "load in the process itself", "0")
 
 
 @remedy("PM808", compare="nothing")

@@ -16,7 +16,7 @@ LOG = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}
 PLAIN = {"log_softmax": "softmax", "LogSoftmax": "Softmax"}
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def log_probabilities(finding: Finding, source: Source) -> Iterator[Edit]:
     """softmax becomes log_softmax where the loss wants logarithms: on the line, or where its argument is made."""
     if not _about(finding, "nll", "kl"):
@@ -33,7 +33,7 @@ def log_probabilities(finding: Finding, source: Source) -> Iterator[Edit]:
                 yield _renamed(source, call, LOG[source.called(call)])
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def loss_of_logits(finding: Finding, source: Source) -> Iterator[Edit]:
     """NLL of logits is cross-entropy."""
     if _about(finding, "nll"):
@@ -41,7 +41,7 @@ def loss_of_logits(finding: Finding, source: Source) -> Iterator[Edit]:
             yield _renamed(source, call, NLL[source.called(call)])
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def plain_target(finding: Finding, source: Source) -> Iterator[Edit]:
     """The second argument of a KL divergence is a probability, unless log_target says otherwise."""
     if not _about(finding, "kl"):
@@ -54,7 +54,7 @@ def plain_target(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("say that the target is a logarithm", source.add_argument(call, "log_target=True"))
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def scores_of_ctc(finding: Finding, source: Source) -> Iterator[Edit]:
     """CTC sums log-probabilities over the last axis."""
     if _about(finding, "ctc"):
@@ -63,7 +63,7 @@ def scores_of_ctc(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("give the loss log-probabilities", source.replace(value, new))
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def rates_of_poisson(finding: Finding, source: Source) -> Iterator[Edit]:
     """The loss is told that it gets rates, not their logarithms."""
     for call in source.calls(("PoissonNLLLoss", "poisson_nll_loss")):
@@ -71,7 +71,7 @@ def rates_of_poisson(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("tell the loss that it gets rates", source.add_argument(call, "log_input=False"))
 
 
-@remedy("PM504", compare="metrics")
+@remedy("PM504", compare="answers")
 def prediction_first(finding: Finding, source: Source) -> Iterator[Edit]:
     """Prediction and target change places."""
     if "swap" not in finding.remedy:

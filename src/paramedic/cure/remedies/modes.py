@@ -148,7 +148,7 @@ def frozen_stays_frozen(finding: Finding, source: Source) -> Iterator[Edit]:
         if rest and rest.partition(".")[0]:
             line = f"{name}.{rest.partition('.')[0]}.eval()"
             yield source.edit("keep the frozen part in eval mode", source.after(statement, line))
-        elif name.rpartition(".")[2] == root:
+        if not rest or name.rpartition(".")[2] == root:  # as a whole it may be known by another name
             yield source.edit(f"keep {name} in eval mode", source.replace(call.func.attr, "eval"))
 
 

@@ -12,6 +12,7 @@ from paramedic.cure.remedies.losses import compared
 from paramedic.cure.remedies.softmax import without_layer
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Source
+from paramedic.cure.values import set_to
 from paramedic.findings import Finding
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softmax", "softplus")
@@ -28,13 +29,13 @@ def ignore_padding(finding: Finding, source: Source) -> Iterator[Edit]:
         if named is None:
             continue
         if given is not None:
-            yield source.edit(f"leave out the label {named[1]}", source.replace(given, named[1]))
+            yield from set_to(source, given, f"leave out the label {named[1]}", named[1])
         else:
             argument = source.add_argument(call, f"ignore_index={named[1]}")
             yield source.edit(f"leave out the label {named[1]}", argument)
 
 
-@remedy("PM512", compare="metrics")
+@remedy("PM512", compare="answers")
 def unbounded_output(finding: Finding, source: Source) -> Iterator[Edit]:
     """The output is not squeezed into a range that the targets leave."""
     line = finding.where.line

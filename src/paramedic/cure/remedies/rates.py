@@ -9,7 +9,7 @@ import libcst as cst
 from paramedic.cure.edit import Edit
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
-from paramedic.cure.values import settings
+from paramedic.cure.values import set_to, settings
 from paramedic.findings import Finding
 
 LOWER, HIGHER = (0.1, 0.01, 0.001), (10.0, 100.0, 1000.0)
@@ -29,16 +29,16 @@ def higher_rate(finding: Finding, source: Source) -> Iterator[Edit]:
 def less_decay(finding: Finding, source: Source) -> Iterator[Edit]:
     for call in _optimizers(source, finding.where.line):
         given = source.argument(call, None, "weight_decay")
-        for setting in settings(source, given) if given is not None else ():
-            yield setting.change("weight decay of 1e-4", "1e-4")
         if given is not None:
-            yield source.edit("weight decay of 1e-4", source.replace(given, "1e-4"))
+            yield from set_to(source, given, "weight decay of 1e-4", "1e-4")
 
 
 def _scaled(finding: Finding, source: Source, name: str, factors: tuple[float, ...]) -> Iterator[Edit]:
     for call in _optimizers(source, finding.where.line):
         given = source.argument(call, 1, name)
-        places = list(settings(source, given)) if given is not None else []
+        groups = [entry.value for entry in source.all(cst.DictElement) if source.code(entry.key).strip("\"'") == name]
+        values = groups if given is None else [given]
+        places = [place for value in values for place in settings(source, value)]
         for factor in factors:
             for place in places:
                 new = f"{place.value * factor:g}"
@@ -54,4 +54,7 @@ def _optimizers(source: Source, line: int | None) -> list[Node]:
 
 
 def _is_optimizer(source: Source, call: Node) -> bool:
-    return source.argument(call, None, "lr") is not None and source.called(call)[:1].isupper()
+    """By its name, `torch.optim.SGD`, or by being given a rate."""
+    package, _, name = source.dotted(call.func).rpartition(".")
+    known = package.rpartition(".")[2] == "optim" or source.argument(call, None, "lr") is not None
+    return known and name[:1].isupper()

@@ -84,7 +84,7 @@ def factor_of_one(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM206", "PM608", compare="metrics")
 def step_the_wrapper(finding: Finding, source: Source) -> Iterator[Edit]:
     """A wrapper that sets the rate does so in its own step()."""
-    for call in source.calls_at(finding.where.line, "step"):
+    for call in source.calls_at(finding.where.line, "step") or source.calls("step"):
         owner = source.owner(call)
         inner = isinstance(owner, cst.Attribute) and owner.attr.value in ("optimizer", "optim", "opt", "_optimizer")
         if inner and owner is not None and source.code(owner.value) != "self":

@@ -16,7 +16,7 @@ CALLS = ("softmax", "sigmoid", "softmax_", "sigmoid_", "activation", "act")
 LAYERS = ("Softmax", "Sigmoid", "Softmax2d")
 
 
-@remedy("PM502", "PM503", compare="metrics")
+@remedy("PM502", "PM503", compare="answers")
 def pass_logits(finding: Finding, source: Source) -> Iterator[Edit]:
     """The loss gets what the probabilities are made of; where nothing else needs them, they are not made."""
     line = finding.where.line
@@ -28,7 +28,7 @@ def pass_logits(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit(f"leave out nn.{source.called(layer)}", without_layer(source, layer))
 
 
-@remedy("PM503", compare="metrics")
+@remedy("PM503", compare="answers")
 def loss_of_probabilities(finding: Finding, source: Source) -> Iterator[Edit]:
     """Where other code wants the probabilities, the loss takes them instead."""
     for call in source.calls("BCEWithLogitsLoss"):
