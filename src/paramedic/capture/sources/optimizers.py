@@ -27,6 +27,7 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
         Group(
             lr=float(group["lr"]) if "lr" in group else None,
             weight_decay=float(group.get("weight_decay") or 0.0),
+            decoupled=group.get("decoupled_weight_decay") is True,
             momentum=float(group.get("momentum") or 0.0),
             parameters=[registry.parameter_name(p) for p in group["params"]],
             types=[str(p.dtype).removeprefix("torch.") for p in group["params"]],

@@ -19,6 +19,7 @@ class Group:
     strangers: Sequence[Sequence[int]]  # shapes of tensors that no model has
     frozen: int
     lr: float | None = None
+    decoupled: bool = False  # the decay is kept out of the gradient, as in AdamW
 
 
 @fact("optimizer", missing="no optimizer took a step")
