@@ -88,8 +88,9 @@ class Kept:
         pairs = [] if roles is not None and roles.are_drawn else list(self.pairs)
         for parts in self.batches:
             inputs, targets = split(parts, roles=roles)
-            if inputs and targets and len(parts[inputs[0]]) == len(parts[targets[0]]):
-                pairs.append((parts[inputs[0]], parts[targets[0]]))
+            joined = _joined([parts[part] for part in inputs])
+            if joined is not None and targets and len(joined) == len(parts[targets[0]]):
+                pairs.append((joined, parts[targets[0]]))
         pairs = _equally_wide(pairs)
         if len({(a.shape[1:], b.shape[1:]) for a, b in pairs}) != 1:
             return
@@ -102,6 +103,17 @@ class Kept:
     def now_and_then(self, optimizer: object) -> None:
         if self.surroundings.step in SAVE_AT:
             self.save()
+
+
+def _joined(inputs: list[torch.Tensor]) -> torch.Tensor | None:
+    """All that a sample is made of, in one row: a part alone may say nothing. None where parts are texts or no rows."""
+    if len(inputs) < 2:
+        return inputs[0] if inputs else None
+    rows = [part.reshape(len(part), -1) for part in inputs if part.dim()]
+    texts = any(not part.is_floating_point() and part.dim() > 1 and part.shape[1] > 1 for part in inputs)
+    if texts or len(rows) < len(inputs) or len({len(row) for row in rows}) != 1:
+        return None
+    return torch.cat([row.float() for row in rows], 1)
 
 
 def _equally_wide(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -118,8 +118,8 @@ def _outweighing(run: Run, strong: float, times: float) -> Iterator[Finding]:
         return
     typical = median(shares)
     yield Finding(
-        what=f"{optimizer.class_} adds the weight decay of {decay:g} to the gradients: it is {typical:.2g} times as large "
-        f"as they are, and outweighs them in {len(outweighed)} of {len(shares)} weight matrices",
+        what=f"{optimizer.class_} adds the weight decay of {decay:g} to the gradients: it is {typical:.2g} times as "
+        f"large as they are, and outweighs them in {len(outweighed)} of {len(shares)} weight matrices",
         why="so each update mostly pulls the weights to 0, and the data hardly matter",
         remedy=f"use torch.optim.AdamW(…, weight_decay={decay:g}), which keeps the decay apart, or weight_decay=1e-4",
         where=optimizer.where,

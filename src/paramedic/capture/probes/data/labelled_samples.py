@@ -52,7 +52,8 @@ class LabelledSamples:
     @on(moments.model_called)
     def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if self._rows < MOST_ROWS and call.grad and call.training:
-            found = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
+            given = [tensor for _, tensor in tensors_in((args, kwargs))]
+            found = given[0] if given and _alone(*given) else None
             own = found is None or found.requires_grad  # made by another model: no sample
             self._given = None if found is None or own else (self.watcher.step, weakref.ref(found))
 
@@ -138,6 +139,11 @@ class LabelledSamples:
             phase="train",
         )
         self._features, self._labels = [], []
+
+
+def _alone(first: torch.Tensor, *others: torch.Tensor) -> bool:
+    """Whether the others are no further inputs: masks and numbers of segments have the shape of what they belong to."""
+    return all(not other.dtype.is_floating_point and other.shape == first.shape[: other.dim()] for other in others)
 
 
 def _fits(tensor: torch.Tensor, rows: int) -> bool:
