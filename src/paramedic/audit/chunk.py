@@ -73,6 +73,7 @@ class Source:
     vocabulary: int | None = None  # how many tokens there are, as a file beside the data says
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     outputs: int | None = None  # how many classes there are, as the file of the data says, or the script's own loss
+    ignored: int = -100  # the label that the script's own loss leaves out
     notices: Sequence[str] = ()  # what had to be guessed
     where: Where = field(default_factory=Where)  # where the loader is built, in a script
     margins: NDArray[np.float64] | None = None  # of a training run: the mean lead of each sample's own class

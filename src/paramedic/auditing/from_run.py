@@ -17,7 +17,7 @@ from paramedic.auditing.examine import examine
 from paramedic.diagnosis import rank
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, Finding, Where
-from paramedic.record.facts import BadLabels, EvalForward, Loader, TrainForward
+from paramedic.record.facts import BadLabels, EvalForward, Loader, LossCall, TrainForward
 from paramedic.record.reader import Run, open_runs
 from paramedic.rules.rule import Rule
 
@@ -52,6 +52,7 @@ def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None)
             notices=_notices(split, b.loader, sample),
             margins=_mean(b.margins),
             outputs=_outputs(run),
+            ignored=next((call.ignore_index for call in run.facts(LossCall) if call.ignore_index is not None), -100),
         )
         for split, b in chosen.items()
     }
