@@ -90,8 +90,10 @@ class Split:
 
     @cached_property
     def of_curves(self) -> bool:
-        """Whether the numbers of a sample are points of one curve, as of a signal or a spectrum: neighbours go together,
-        and those that are far apart do less."""
+        """Whether the numbers of a sample are points of one curve, as of a signal or a spectrum.
+
+        Neighbours go together then, and those that are far apart do less.
+        """
         if len(self.sketch.kept.inputs) != 1 or any(self.source.features.values()):
             return False
         (values,) = self.sketch.kept.inputs.values()

@@ -58,7 +58,7 @@ def _without_output(split: Split, values: list[int], beyond: list[int], outputs:
     grey = len([value for value in values if value not in IGNORED]) <= outputs and beyond[-1] > 2 * outputs
     return _finding(
         split,
-        f"the masks of {split.name} hold the classes {listed([str(v) for v in values], 8)}, but the model has {outputs} "
+        f"the masks of {split.name} hold the classes {listed(map(str, values), 8)}, but the model has {outputs} "
         f"outputs (0 to {outputs - 1})",
         "they are grey levels, not classes: a mask with a palette loses its numbers in .convert('L')"
         if grey

@@ -23,7 +23,8 @@ def masked_ending(loader: Any, ignored: int = IGNORED) -> int | None:
 
     `ignored` is what the script's own loss leaves out.
     """
-    dataset, collate = getattr(loader, "dataset", None), getattr(loader, "collate_fn", None)
+    dataset: Any = getattr(loader, "dataset", None)
+    collate: Any = getattr(loader, "collate_fn", None)
     if collate is None or not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         return None
     step = max(1, len(dataset) // MOST)
@@ -54,7 +55,7 @@ def _ending(rows: list[Array]) -> int | None:
 
 
 def _ends_masked(parts: list[Array], row: Array, ending: int, masks: tuple[int, int]) -> bool | None:
-    """None where no part of a batch of one is this sequence without its end; else whether the token before it is left."""
+    """Whether the token before a masked end is a label; None where no part of a batch of one ends with a mask."""
     for part in parts:
         masked = np.isin(part, masks)
         if len(part) != 1 or part.shape[1] > len(row) or not masked[0, -1] or (part[~masked] == ending).any():

@@ -56,7 +56,7 @@ def strange_values(split: Split, limit: float, *, target: bool) -> list[Strange]
 
 
 def _on_a_curve(split: Split, name: str, one: Strange) -> bool:
-    """Strange for its place, but ordinary at others: all points of a curve have one unit, and its peaks lie anywhere."""
+    """Strange for its place, but ordinary at others: all points of a curve have one unit."""
     if name == TARGET or not split.of_curves:
         return False
     kept = split.sketch.kept

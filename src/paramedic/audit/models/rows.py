@@ -44,7 +44,7 @@ class RowPair:
 def row_pairs(splits: Sequence[Split]) -> list[RowPair]:
     """All splits are searched together: what is an ordinary distance, only all rows can tell.
 
-    But where one split alone is augmented, its noise would make those of the other look close: each is asked alone, too.
+    But where one split alone is augmented, its noise makes rows of the other look close: each is asked alone, too.
     """
     pairs = _pairs(splits)
     if not pairs or len(splits) < 2 or len({bool(split.redrawn) for split in splits}) < 2:

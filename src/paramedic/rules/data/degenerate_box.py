@@ -190,7 +190,7 @@ def _fails(run: Run) -> bool:
 
 
 # In an audit: the data itself, before any training.
-MOST = 0.3  # of the boxes may have another area than the one beside
+MOST = 0.3  # of the boxes may have another area than the one beside, and of the images another size
 _UNDEFINED = "the logarithm of their size and their overlap with a prediction are undefined"
 _WORDS: dict[str, tuple[str, str, str, Severity]] = {
     "broken": ("with NaN or infinity", _UNDEFINED, "drop them", "error"),
