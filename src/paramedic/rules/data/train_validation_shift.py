@@ -29,7 +29,8 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 
     A large difference overall is a warning. In a table, a different level or spread in nearly every column is a note,
-    since data from a later time or another place may differ that much.
+    since data from a later time or another place may differ that much; a factor between two units, without which
+    a model of the training data fails on the evaluation data, is a warning.
 
     ## Why it hurts
     The model is evaluated on values it has never seen: a normalisation or a division by 255 is missing on one of the
