@@ -4,7 +4,6 @@ too."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -18,13 +17,14 @@ BEFORE = 0.8  # of the samples have the token before the end as a label
 IGNORED = -100
 
 
-def masked_ending(loader: Any, ignored: int = IGNORED) -> int | None:
+def masked_ending(loader: object, ignored: int = IGNORED) -> int | None:
     """The id that ends every sequence of a loader, and also pads them, where no label ever is that id.
 
     `ignored` is what the script's own loss leaves out.
     """
-    dataset: Any = getattr(loader, "dataset", None)
-    collate: Any = getattr(loader, "collate_fn", None)
+    if not hasattr(loader, "dataset") or not hasattr(loader, "collate_fn"):
+        return None
+    dataset, collate = loader.dataset, loader.collate_fn
     if collate is None or not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         return None
     step = max(1, len(dataset) // MOST)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.audit.chunk import Array
 from paramedic.audit.models.outliers import FACTORS
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _factor(ours: Floats, theirs: Floats) -> float | None:
     return factor if abs(np.log(factor) - ratio) < NEAR and abs(spread - ratio) < AS_WIDE else None
 
 
-def _errors(train: Floats, ours: Any, parts: list[Floats], theirs: Any, *, whole: bool) -> list[float]:
+def _errors(train: Floats, ours: Array, parts: list[Floats], theirs: Array, *, whole: bool) -> list[float]:
     """Of a forest, as shares of the error of guessing: on unseen samples of train, and on each of these parts."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -95,7 +96,7 @@ def _rows(split: Split, name: str) -> Floats | None:
     return np.where(np.isfinite(rows), rows, np.nan)
 
 
-def _targets(split: Split) -> Any:
+def _targets(split: Split) -> Array | None:
     labels = split.features.labels
     if labels is None or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
         return None
