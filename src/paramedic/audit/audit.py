@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from paramedic.audit.models.near import Pair
     from paramedic.audit.models.signal import Signal
 
+CURVED = 0.7  # correlation of neighbouring columns
+
 
 @dataclass(frozen=True)
 class Split:
@@ -78,6 +80,33 @@ class Split:
             warnings.simplefilter("ignore", RuntimeWarning)  # a column without any number has no quartiles
             low, middle, high = np.nanpercentile(np.where(np.isfinite(rows), rows, np.nan), [25, 50, 75], axis=0)
         return low, middle, high
+
+    @cached_property
+    def redrawn(self) -> dict[str, Floats]:
+        """The spread of each column that is drawn anew at every reading."""
+        from paramedic.audit.models.redrawn import redrawn
+
+        return redrawn(self)
+
+    @cached_property
+    def of_curves(self) -> bool:
+        """Whether the numbers of a sample are points of one curve, as of a signal or a spectrum.
+
+        Neighbours go together then, and those that are far apart do less.
+        """
+        if len(self.sketch.kept.inputs) != 1 or any(self.source.features.values()):
+            return False
+        (values,) = self.sketch.kept.inputs.values()
+        if isinstance(values, list) or values.dtype.kind != "f" or values.ndim != 2 or values.shape[1] < 16:
+            return False
+        rows = np.asarray(values[:2000], dtype=np.float64)
+        rows = rows[:, np.isfinite(rows).all(axis=0) & (np.ptp(rows, axis=0) > 0)]
+        if len(rows) < 20 or rows.shape[1] < 16:
+            return False
+        unit = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+        beside = np.abs((unit[:, 1:] * unit[:, :-1]).mean(axis=0))
+        across = np.abs((unit * np.roll(unit, rows.shape[1] // 2, axis=1)).mean(axis=0))
+        return bool(np.median(beside) > CURVED and np.median(across) < np.median(beside) - 0.2)
 
     @cached_property
     def pixel_like(self) -> bool:

@@ -36,6 +36,8 @@ class Boxes:
     labels: tuple[object, ...] = ()
     areas: tuple[float | None, ...] = ()  # as they are written beside the boxes
     size: tuple[int, int] | None = None  # width and height of the image
+    stored: tuple[int, int] | None = None  # of the file, where another size is written beside the boxes
+    turned: bool = False  # the file says that viewers should turn it by a quarter
     in_corners: bool = False  # torch's own name for them says that they are corners in pixels
     declared: str = "xyxy"  # what the file format, or torch, takes the numbers for: two corners, or "xywh"
 
@@ -70,7 +72,8 @@ class Source:
     left_out: Sequence[str] = ()  # columns that only number the rows
     vocabulary: int | None = None  # how many tokens there are, as a file beside the data says
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
-    outputs: int | None = None  # how many classes there are, as the file of the data says
+    outputs: int | None = None  # how many classes there are, as the file of the data says, or the script's own loss
+    ignored: int = -100  # the label that the script's own loss leaves out
     notices: Sequence[str] = ()  # what had to be guessed
     where: Where = field(default_factory=Where)  # where the loader is built, in a script
     margins: NDArray[np.float64] | None = None  # of a training run: the mean lead of each sample's own class

@@ -28,7 +28,10 @@ def out_of_range(split: Split, rare: float) -> Iterator[Finding]:
     values = sorted(dense.elements)
     if dense.count < FEWEST or len(values) < 2 or not dense.pictures:
         return
-    if values[-1] == 255 and _interpolated(split):
+    beyond = [v for v in values if split.source.outputs is not None and v >= split.source.outputs and v not in IGNORED]
+    if beyond and split.source.outputs is not None:
+        yield _without_output(split, values, beyond, split.source.outputs)
+    elif values[-1] == 255 and _interpolated(split):
         yield _finding(
             split,
             f"the masks of {split.name} hold {len(values)} different values between 0 and 255",
@@ -48,6 +51,24 @@ def out_of_range(split: Split, rare: float) -> Iterator[Finding]:
         )
     else:
         yield from _strays(split, values, rare)
+
+
+def _without_output(split: Split, values: list[int], beyond: list[int], outputs: int) -> Finding:
+    """Grey values are spread out; labels that go on where the outputs end are not."""
+    grey = len([value for value in values if value not in IGNORED]) <= outputs and beyond[-1] > 2 * outputs
+    return _finding(
+        split,
+        f"the masks of {split.name} hold the classes {listed(map(str, values), 8)}, but the model has {outputs} "
+        f"outputs (0 to {outputs - 1})",
+        "they are grey levels, not classes: a mask with a palette loses its numbers in .convert('L')"
+        if grey
+        else "there is no output for those classes: cross_entropy fails on them",
+        "read the masks without convert(), or number their values: torch.searchsorted(values, mask)"
+        if grey
+        else f"map the classes to 0 … {outputs - 1}, or widen the last layer",
+        beyond[0],
+        "error",
+    )
 
 
 def _interpolated(split: Split) -> bool:

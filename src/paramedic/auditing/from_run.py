@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Source
+from paramedic.audit.dense_labels import IGNORED
 from paramedic.audit.sources.torch_data import open_loader
 from paramedic.auditing.examine import examine
 from paramedic.diagnosis import rank
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, Finding, Where
-from paramedic.record.facts import EvalForward, Loader, TrainForward
-from paramedic.record.reader import open_runs
+from paramedic.record.facts import BadLabels, EvalForward, Loader, LossCall, TrainForward
+from paramedic.record.reader import Run, open_runs
 from paramedic.rules.rule import Rule
 
 MOST = 20_000  # samples of each loader, unless more are asked for: a run's data may take hours to read
@@ -50,6 +51,8 @@ def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None)
             where=_where(b.site),
             notices=_notices(split, b.loader, sample),
             margins=_mean(b.margins),
+            outputs=_outputs(run),
+            ignored=next((call.ignore_index for call in run.facts(LossCall) if call.ignore_index is not None), -100),
         )
         for split, b in chosen.items()
     }
@@ -99,6 +102,12 @@ def _beside_a_run(finding: Finding, diagnosis: Diagnosis) -> Finding:
         return finding
     learnt = run.last < LEARNT * run.guessing and (run.evaluation is None or run.evaluation < run.guessing)
     return replace(finding, severity="note") if learnt else finding
+
+
+def _outputs(run: Run) -> int | None:
+    """How many classes the model has scores for, where its loss was given a label beyond them."""
+    rejected = [event for event in run.facts(BadLabels) if event.max >= event.classes and event.max not in IGNORED]
+    return rejected[0].classes if rejected else None
 
 
 def _loaders(calls: Sequence[TrainForward | EvalForward]) -> list[int]:

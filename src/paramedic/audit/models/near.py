@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array
+from paramedic.audit.models.crops import shows_part_of
 from paramedic.audit.models.meeting import meet
 from paramedic.audit.models.pixels import with_one_grain
 from paramedic.audit.models.rows import agree, row_pairs
 from paramedic.audit.sketches import minhash
+from paramedic.audit.sketches.pictures import channel_axis
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Split
 
 BITS = 10  # of 64 that may differ between gradient hashes
 LIKENESS = 0.985  # correlation of thumbnails
+CROPPED = 0.94  # of thumbnails, where one picture may be a crop of the other
+FAR_CLOSER, MOST_CROPS = 0.15, 2_000  # than the tenth neighbour, then; and pairs that are looked at in full
 SAME_COLOUR = 0.12  # of the contrast, by which the colour of any part may differ
 CLOSER = 0.35  # than the tenth neighbour, as a ratio of distances
 NEIGHBOUR = 10
@@ -111,7 +115,27 @@ def _images(first: Split, second: Split) -> list[Pair]:
             close = close[_same_colours(first, second, a[part][close], b[part][close], mirror)]
             close = close[1 - alike[close] <= CLOSER * np.minimum(_surroundings(one[close], thumbs[0]), usual)]
             found += _pairs(first, second, a[part], b[part], alike, close)
+            perhaps = np.setdiff1d(np.flatnonzero(alike >= max(CROPPED, 1 - FAR_CLOSER * usual)), close)[:MOST_CROPS]
+            perhaps = perhaps[1 - alike[perhaps] <= FAR_CLOSER * _surroundings(one[perhaps], thumbs[0])]
+            found += _cropped(_pairs(first, second, a[part], b[part], alike, perhaps), first, second, mirror)
     return with_one_grain(first, second, found)
+
+
+def _cropped(pairs: list[Pair], first: Split, second: Split, mirror: int) -> list[Pair]:
+    """Those of the pairs in which one picture shows a part of the other, or the same in another brightness."""
+    kept = [split.sketch.kept for split in (first, second)]
+    rows = [{index: row for row, index in enumerate(one.indices.tolist())} for one in kept]
+    known = [pair for pair in pairs if pair.first in rows[0] and pair.second in rows[1]]
+    ours, theirs = (next(iter(one.inputs.values())) for one in kept) if known else ((), ())
+    return [
+        pair
+        for pair in known
+        if shows_part_of(ours[rows[0][pair.first]], _turned(np.asarray(theirs[rows[1][pair.second]]), mirror))
+    ]
+
+
+def _turned(picture: Array, mirror: int) -> Array:
+    return picture if not mirror else np.flip(picture, axis=-1 if channel_axis(picture.shape) in (0, None) else 1)
 
 
 def _same_colours(first: Split, second: Split, a: Array, b: Array, mirror: int) -> NDArray[np.bool_]:

@@ -51,8 +51,17 @@ def strange_values(split: Split, limit: float, *, target: bool) -> list[Strange]
         judged = True
         if place >= 0:
             one = _strange(values, indices, limit)
-            found += [] if one is None else [replace(one, name=name, place=place)]
+            found += [] if one is None or _on_a_curve(split, name, one) else [replace(one, name=name, place=place)]
     return found if judged else None
+
+
+def _on_a_curve(split: Split, name: str, one: Strange) -> bool:
+    """Strange for its place, but ordinary at others: all points of a curve have one unit."""
+    if name == TARGET or not split.of_curves:
+        return False
+    kept = split.sketch.kept
+    others = _rows(kept.inputs[name])[~np.isin(kept.indices, one.samples)]
+    return bool(len(others)) and float(np.nanmin(others)) <= one.value <= float(np.nanmax(others))
 
 
 def _columns(split: Split, target: bool) -> Iterator[tuple[str, int, NDArray[np.int64], Floats]]:

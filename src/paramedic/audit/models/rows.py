@@ -42,7 +42,18 @@ class RowPair:
 
 
 def row_pairs(splits: Sequence[Split]) -> list[RowPair]:
-    """All splits are searched together: what is an ordinary distance, only all rows can tell."""
+    """All splits are searched together: what is an ordinary distance, only all rows can tell.
+
+    But where one split alone is augmented, its noise makes rows of the other look close: each is asked alone, too.
+    """
+    pairs = _pairs(splits)
+    if not pairs or len(splits) < 2 or len({bool(split.redrawn) for split in splits}) < 2:
+        return pairs
+    alone = {(pair.first, pair.second) for split in splits for pair in _pairs([split])}
+    return [pair for pair in pairs if pair.first[0] != pair.second[0] or (pair.first, pair.second) in alone]
+
+
+def _pairs(splits: Sequence[Split]) -> list[RowPair]:
     known = [(split.name, found) for split in splits if (found := split.sketch.rows.joined()) is not None]
     if not known or len({found[1].shape[1] for _, found in known}) > 1:
         return []

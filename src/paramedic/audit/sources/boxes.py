@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from paramedic.aliases import Fields
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sources.choosing import chosen
-from paramedic.audit.sources.images import ENDINGS, regular, size_of
+from paramedic.audit.sources.images import ENDINGS, is_turned, regular, size_of
 
 if TYPE_CHECKING:
     import polars
@@ -67,13 +67,14 @@ def open_coco(path: Path, *, sample: int | None) -> Source:
             raise ValueError(f"category_id {unknown[0]} is not among the categories ({', '.join(map(str, kinds))})")
         numbers = np.asarray([a["bbox"] for a in found], dtype=np.float64).reshape(-1, 4)
         size = (int(image["width"]), int(image["height"])) if "width" in image and "height" in image else None
-        return Boxes(
+        read = Boxes(
             numbers=numbers,
             labels=tuple(a.get("category_id") for a in found),
             areas=tuple(float(a["area"]) if "area" in a and not a.get("segmentation") else None for a in found),
             size=size,
             declared="xywh",
         )
+        return read if start is None else _as_stored(read, start / str(image.get("file_name", "")))
 
     def write(kept: Sequence[int], out: Path) -> None:
         chosen_images = [images[i] for i in kept]
@@ -102,11 +103,27 @@ def _voc_boxes(file: Path) -> Boxes:
     size = root.find("size")
     objects = root.findall("object")
     numbers = [[float(o.findtext(f"bndbox/{corner}") or "nan") for corner in _CORNERS] for o in objects]
-    return Boxes(
+    read = Boxes(
         numbers=np.asarray(numbers, dtype=np.float64).reshape(-1, 4),
         labels=tuple(o.findtext("name") for o in objects),
         size=None if size is None else (int(size.findtext("width") or 0), int(size.findtext("height") or 0)),
     )
+    name = root.findtext("filename") or ""
+    places = (file.parent, *(file.parent.parent / folder for folder in ("JPEGImages", "images")))
+    picture = next((place / name for place in places if name and (place / name).is_file()), None)
+    return read if picture is None else _as_stored(read, picture)
+
+
+def _as_stored(boxes: Boxes, picture: Path) -> Boxes:
+    """With the size of the file, where it is not the one that is written beside the boxes."""
+    if boxes.size is None or min(boxes.size) <= 0 or picture.suffix.lower() not in ENDINGS:
+        return boxes
+    try:
+        stored = size_of(picture)
+        turned = stored == boxes.size[::-1] and is_turned(picture)
+    except Exception:  # no picture that Pillow can read, or no Pillow: the boxes can be judged all the same
+        return boxes
+    return boxes if stored == boxes.size else replace(boxes, stored=stored, turned=turned)
 
 
 def open_box_table(path: Path, table: polars.DataFrame, columns: BoxColumns, *, sample: int | None) -> Source:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from paramedic.audit.chunk import BadSample
 from paramedic.audit.sources.dates import Dates, dates_of
 from paramedic.audit.sources.images import ENDINGS
+from paramedic.audit.sources.numerals import Mixed, mixed_columns
 
 if TYPE_CHECKING:
     import polars
@@ -31,6 +32,7 @@ class Checked:
     """Columns whose cells are looked at one by one."""
 
     numbers: Sequence[str] = ()  # read as text because of a few cells
+    mixed: Sequence[Mixed] = ()  # read as text because their numbers are written in two ways
     files: Sequence[tuple[str, Path]] = ()  # each with the folder that its names start from
     dates: Sequence[Dates] = ()
     paired: Sequence[tuple[str, str]] = ()  # lists that belong together item by item, as words and their tags
@@ -42,6 +44,10 @@ class Checked:
                 yield BadSample(
                     index=index, column=name, error=f"ValueError: {cell[:40]!r} in {name!r} is not a number"
                 )
+        for mixed in self.mixed:
+            for place in mixed.odd(piece[mixed.column]):
+                error = f"ValueError: {str(piece[mixed.column][place])[:40]!r} in {mixed.column!r} {mixed.how}"
+                yield BadSample(index=int(indices[place]), column=mixed.column, error=error)
         for name, folder in self.files:
             for place, cell in enumerate(piece[name].to_list()):
                 if cell and not (folder / cell).exists():
@@ -57,15 +63,18 @@ class Checked:
                 yield BadSample(index=int(indices[place]), column=name, error=error)
 
 
-def checked(head: polars.DataFrame, columns: Sequence[str], folder: Path | None, target: str | None) -> Checked:
+def checked(
+    frame: polars.LazyFrame, head: polars.DataFrame, columns: Sequence[str], folder: Path | None, target: str | None
+) -> Checked:
     """Which columns of these to look at; `folder` is where the table lies, if it is a file."""
     texts = [name for name in columns if str(head[name].dtype) == "String"]
     numbers = [name for name in texts if _mostly_numbers(head[name])]
+    mixed = mixed_columns(frame, head, [name for name in texts if name not in numbers])
     files = [
         (name, found) for name in texts if folder is not None and (found := _start(head[name], folder)) is not None
     ]
     dates = [way for name in texts if (way := dates_of(head[name])) is not None]
-    return Checked(numbers=numbers, files=files, dates=dates, paired=_paired(head, columns, target))
+    return Checked(numbers=numbers, mixed=mixed, files=files, dates=dates, paired=_paired(head, columns, target))
 
 
 def _words(column: polars.Series) -> list[int]:

@@ -67,8 +67,8 @@ def open_lazy(
     if numbering:
         guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: ignored")
     kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
-    cells = checked(head, list(kinds), folder, target)
-    kinds |= dict.fromkeys(cells.numbers, "number")
+    cells = checked(frame, head, list(kinds), folder, target)
+    kinds |= dict.fromkeys((*cells.numbers, *(mixed.column for mixed in cells.mixed)), "number")
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
 
@@ -84,6 +84,8 @@ def open_lazy(
                 piece, numbers = piece.filter(pl.Series(kept)), numbers[kept]
             if len(piece):
                 bad = tuple(cells.bad(piece, numbers))
+                for mixed in cells.mixed:
+                    piece = piece.with_columns(mixed.in_one_way(piece[mixed.column]))
                 ids = {name: piece[name].to_numpy() for name in numbering if name in piece.columns}
                 yield replace(_chunk(piece, numbers, numeric, kinds, target), bad=bad, numbering=ids)
 

@@ -18,6 +18,7 @@ from paramedic.paths import kind_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 CHUNK = 64
+ORIENTATION = 0x0112  # the tag of EXIF
 
 
 def open_folder(folder: Path, *, sample: int | None) -> Source:
@@ -91,6 +92,12 @@ def size_of(path: Path) -> tuple[int, int]:
     """Width and height, from the first bytes of the file."""
     with needed().open(regular(path)) as image:
         return (image.width, image.height)
+
+
+def is_turned(path: Path) -> bool:
+    """Whether viewers turn it by a quarter, which Image.open does not."""
+    with needed().open(regular(path)) as image:
+        return image.getexif().get(ORIENTATION, 1) in range(5, 9)
 
 
 def regular(path: Path) -> Path:

@@ -190,7 +190,7 @@ def _fails(run: Run) -> bool:
 
 
 # In an audit: the data itself, before any training.
-MOST = 0.3  # of the boxes may have another area than the one beside
+MOST = 0.3  # of the boxes may have another area than the one beside, and of the images another size
 _UNDEFINED = "the logarithm of their size and their overlap with a prediction are undefined"
 _WORDS: dict[str, tuple[str, str, str, Severity]] = {
     "broken": ("with NaN or infinity", _UNDEFINED, "drop them", "error"),
@@ -215,6 +215,7 @@ def in_data(
         if not found:
             continue
         judged = True
+        yield from _other_sizes(split, found)
         enough = sum(len(b.numbers) for _, b in found) >= boxes
         whole = _format(split, [b for _, b in found], share, edge) if enough else None
         if whole is not None:
@@ -224,6 +225,28 @@ def in_data(
         yield from _areas(split, found, area, boxes)
     if not judged:
         raise Abstain("there are no boxes")
+
+
+def _other_sizes(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Finding]:
+    """Files that do not have the size written beside their boxes. Where most do not, a loader may well know that."""
+    misfits = [(index, b) for index, b in boxes if b.stored is not None and b.size is not None]
+    on_their_side = [(index, b) for index, b in misfits if b.stored == (b.size or ())[::-1]]
+    for kind in (on_their_side, [one for one in misfits if one not in on_their_side]):
+        if not kind:
+            continue
+        samples, first = [index for index, _ in kind], kind[0][1]
+        turned = sum(b.turned for _, b in kind) > len(kind) / 2
+        one = len(kind) == 1
+        stored, size = (f"{width} × {height}" for width, height in (first.stored or (0, 0), first.size or (0, 0)))
+        what = f"{len(kind):,} image{'s' * (not one)} of {split.name} {'has' if one else 'have'} another size than the "
+        what += f"one beside the boxes, such as {stored} pixels instead of {size}: {split.samples(samples)}"
+        why = "the picture was resized, cropped or turned after the boxes were drawn: they miss their objects"
+        fix = "bring boxes and pictures to one size again"
+        if turned:
+            why = "the file is stored on its side and only marked as turned (EXIF): the boxes fit the upright view"
+            fix = "ImageOps.exif_transpose(Image.open(path)): Image.open alone does not turn it"
+        severity: Severity = "warning" if turned or len(kind) <= MOST * len(boxes) else "note"
+        yield _finding_in_data(split, what, why, fix, samples, severity)
 
 
 def _format(split: Split, boxes: list[BoxesOfImage], share: float, edge: float) -> Finding | None:

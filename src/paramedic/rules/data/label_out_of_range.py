@@ -178,14 +178,15 @@ def _judged(split: Split, labels: Array, rare: float) -> Iterator[Finding]:
     if len(stray):
         yield _strays(split, values, stray)
     elif split.source.outputs is not None and values[-1] >= split.source.outputs:
+        known = "the model's outputs number" if split.source.fed else "the number of classes stored with them is"
         yield _finding(
             split,
-            f"labels run from {values[0]:g} to {values[-1]:g}, but the number of classes stored with them is "
-            f"{split.source.outputs} (0 to {split.source.outputs - 1})",
+            f"labels run from {values[0]:g} to {values[-1]:g}, but {known} {split.source.outputs} "
+            f"(0 to {split.source.outputs - 1})",
             "labels seem to start at 1" if values[0] == 1 else "there is no output for the last of them",
             "subtract 1 from the labels" if values[0] == 1 else "map the labels to 0 … C-1, or correct that number",
             f"{values[0]:g} to {values[-1]:g}",
-            "warning",
+            "error" if split.source.fed else "warning",
         )
     elif values[0] == 1 and values[-1] == len(values) and split.name == "train" and split.source.outputs is None:
         yield _finding(

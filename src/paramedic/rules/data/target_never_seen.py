@@ -110,14 +110,18 @@ MOST_CLASSES = 1000
 
 
 def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Iterator[Finding]:
-    """A class in val that train lacks is a warning; a gap in the class numbers is a note."""
+    """A class in val that train lacks, and an end that no label tells, is a warning; a gap in the numbers is a note."""
     import numpy as np
 
     from paramedic.audit.dense_labels import is_dense, never_seen
 
     train = audit.train.sketch.target
+    endless = list(_never_ends(audit.train))
+    yield from endless
     if is_dense(audit):
         yield from never_seen(audit, share)
+        return
+    if endless:
         return
     if audit.task.kind != "classification" or train.labels is None:
         raise Abstain("this is not a classification task")
@@ -139,6 +143,25 @@ def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Itera
             severity="note",
             split="train",
         )
+
+
+def _never_ends(train: Split) -> Iterator[Finding]:
+    """The collate function masks labels by the id of the padding, which is that of the end."""
+    from paramedic.audit.models.endings import masked_ending
+
+    ending = masked_ending(train.source.origin, train.source.ignored)
+    if ending is None:
+        return
+    yield Finding(
+        what=f"every sequence of train ends with id {ending}, which is also the padding id, and no label is ever "
+        f"{ending}",
+        why="the end token is masked out of the labels together with the padding, so the model never learns to stop",
+        remedy="use a separate padding id, or mask the labels by the lengths of the sequences (or the attention mask)",
+        evidence=(Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),),
+        confidence=0.93,
+        severity="warning",
+        split="train",
+    )
 
 
 def _only_in_val(train: Split, val: Split, share: float) -> Iterator[Finding]:

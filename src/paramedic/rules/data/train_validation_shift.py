@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
@@ -28,7 +29,8 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 
     A large difference overall is a warning. In a table, a different level or spread in nearly every column is a note,
-    since data from a later time or another place may differ that much.
+    since data from a later time or another place may differ that much; a factor between two units, without which
+    a model of the training data fails on the evaluation data, is a warning.
 
     ## Why it hurts
     The model is evaluated on values it has never seen: a normalisation or a division by 255 is missing on one of the
@@ -172,7 +174,7 @@ def in_data(
         raise Abstain(f"one of the splits has fewer than {samples} samples")
     yield from _unknown(audit.train, audit.val)
     found = [*_scales(audit, audit.val, times, drift, samples)]
-    yield from found
+    yield from (_in_another_unit(audit, finding) for finding in found)
     if not found and (drifted := told_apart(audit, telling)) is not None:
         by = f", mostly by columns {listed(drifted.columns)}" if drifted.columns else ""
         measured = f"according to a random forest, which tells them apart with an AUC of {drifted.area:.2f}{by}"
@@ -261,10 +263,22 @@ def _judged(
     scaled = both & (stretched | ((error > SIGNIFICANT) & (distance > times)))
     drifted = both & (error > SIGNIFICANT) & (distance > drift) & ~scaled
     if scaled.any():
+        scaled &= ~(_augmented(split, name, spread) | _augmented(other_split, name, other))
+    if scaled.any():
         yield _finding(f"in {_named(split, name, scaled, val, train)}", columns=_places(split, name, scaled))
     if drifted.any():
         measured = f"in {_named(split, name, drifted, val, train)}"
         yield _finding(measured, severity="note", columns=_places(split, name, drifted))
+
+
+def _augmented(split: Split, name: str, spread: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Columns whose spread is mostly drawn anew at every reading: the other part goes without, as it should."""
+    import numpy as np
+
+    drawn = split.redrawn.get(name)
+    if drawn is None or len(drawn) != len(spread):
+        return np.zeros(len(spread), dtype=bool)
+    return np.asarray(drawn**2 > spread**2 / 2)
 
 
 def _stretched(split: Split, other: Split, name: str, times: float) -> NDArray[np.bool_]:
@@ -302,6 +316,30 @@ def _hard_ends(moments: Moments) -> tuple[float, float] | None:
     if not high > low or (moments.low <= low + near).mean() < REACHED or (moments.high >= high - near).mean() < REACHED:
         return None
     return low, high
+
+
+def _in_another_unit(audit: Audit, finding: Finding) -> Finding:
+    """A difference of means is a fault where it is one of units."""
+    from paramedic.audit.models.units import converted
+
+    train = audit.train
+    for name, sketch in train.sketch.inputs.items():
+        width = 0 if sketch.moments is None else len(sketch.moments.mean)
+        places = [i for i, column in enumerate(train.columns(name, range(width))) if column in finding.columns]
+        unit = converted(audit, name, places) if finding.severity == "note" and places else None
+        if unit is not None:
+            shown = listed([train.feature(name, place) for place in unit.places])
+            how = f"{1 / unit.factor:.4g} times larger" if unit.factor < 1 else f"{unit.factor:.4g} times smaller"
+            measured = f"in column{'s' * (len(unit.places) > 1)} {shown}: values are {how} than in train"
+            better = f"; a forest fitted on train errs {unit.before / max(unit.after, 1e-3):.1f} times as much without"
+            told = _finding(measured, columns=train.columns(name, unit.places))
+            return replace(
+                told,
+                why=f"they are in another unit{better} that factor",
+                remedy=f"multiply {'these columns' if len(unit.places) > 1 else 'the column'} of val by "
+                f"{unit.factor:.4g}",
+            )
+    return finding
 
 
 def _places(split: Split, name: str, which: NDArray[np.bool_]) -> tuple[str, ...]:
