@@ -132,10 +132,10 @@ def non_finite_steps(run: Run) -> list[int]:
     return sorted({step for points in curves for step, value in points if not math.isfinite(value)})
 
 
-def label_prior(run: Run) -> float | None:
+def label_prior(run: Run, since: int = 0) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
-    functions = run.facts(LossCall, phase="train")
-    names = {event.function for event in run.facts(Backward)}
+    functions = [event for event in run.facts(LossCall, phase="train") if event.step >= since]
+    names = {event.function for event in run.facts(Backward) if event.step >= since}
     if not names or not names <= {
         "cross_entropy",
         "nll_loss",
@@ -147,5 +147,6 @@ def label_prior(run: Run) -> float | None:
         return None
     seen: Counter[int] = Counter()
     for event in run.facts(Labels, phase="train"):
-        seen.update({int(label): count for label, count in event.counts.items()})
+        if event.step >= since:
+            seen.update({int(label): count for label, count in event.counts.items()})
     return entropy(seen.values()) if len(seen) > 1 else None
