@@ -147,10 +147,10 @@ def _lost(points: Sequence[tuple[int, float]], since: int) -> int:
     return count
 
 
-def label_prior(run: Run) -> float | None:
+def label_prior(run: Run, since: int = 0) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
-    functions = run.facts(LossCall, phase="train")
-    names = {event.function for event in run.facts(Backward)}
+    functions = [event for event in run.facts(LossCall, phase="train") if event.step >= since]
+    names = {event.function for event in run.facts(Backward) if event.step >= since}
     if not names or not names <= {
         "cross_entropy",
         "nll_loss",
@@ -162,5 +162,6 @@ def label_prior(run: Run) -> float | None:
         return None
     seen: Counter[int] = Counter()
     for event in run.facts(Labels, phase="train"):
-        seen.update({int(label): count for label, count in event.counts.items()})
+        if event.step >= since:
+            seen.update({int(label): count for label, count in event.counts.items()})
     return entropy(seen.values()) if len(seen) > 1 else None

@@ -48,12 +48,23 @@ def outcome(run: Run) -> Outcome:
         raise Abstain("the loss is not a scalar")
     if len(curves) > 1:
         raise Abstain("several losses are trained together or against each other")
-    curve = curves[0]
+    return _judged(run, curves[0])
+
+
+def last_outcome(run: Run) -> Outcome:
+    """The same; where one training follows another, as after a pretraining, that of the last."""
+    curves = sorted(loss_curves(run), key=lambda curve: curve.at[0])
+    if len(curves) < 2 or any(curve.at[-1] >= curves[-1].at[0] for curve in curves[:-1]):
+        return outcome(run)
+    return _judged(run, curves[-1], since=curves[-1].at[0])
+
+
+def _judged(run: Run, curve: Curve, since: int = 0) -> Outcome:
     if curve.task is None:
         raise Abstain("the value of this loss means nothing by itself: it is a sum of terms, or hand-written")
     if len(curve.values) < FEWEST and not curve.broke:
         raise Abstain(f"only {len(curve.values)} steps; {FEWEST} are needed to judge the curve")
-    prior = guess(run, curve)
+    prior = guess(run, curve, since)
     return Outcome(curve=curve, prior=prior, word=_word(curve, prior))
 
 
@@ -104,14 +115,14 @@ def _still_learning(curve: Curve) -> bool:
     return curve.trend_down and curve.improvement > 0.02
 
 
-def guess(run: Run, curve: Curve) -> float | None:
+def guess(run: Run, curve: Curve, since: int = 0) -> float | None:
     """The loss of a model that knows only how often each class occurs, or the mean of each target column."""
     if curve.task != "mse_loss":
-        return label_prior(run)
+        return label_prior(run, since)
     spreads = [
         call.numbers.target_spread
         for call in run.facts(LossCall, phase="train")
-        if call.function == "mse_loss" and call.values and call.reduction == "mean"
+        if call.function == "mse_loss" and call.values and call.reduction == "mean" and call.step >= since
     ]
     known = [value**2 for value in spreads if value > 0]
     return mean(known) if len(known) >= 3 and len(known) == len(spreads) else None

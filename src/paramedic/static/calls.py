@@ -31,6 +31,21 @@ def taken_at(program: Program, where: Where) -> Link | None:
     return calls[0] if len(calls) == 1 else None
 
 
+def switched_by(program: Program, where: Where, other: Where, value: bool) -> Link | None:
+    """The call of a helper that a line stands in, from the function of another line, with this value if several do."""
+    helper, user = program.scope(where.file, where.line), program.scope(other.file, other.line)
+    if helper is None or helper.function is None or helper == user:
+        return None
+    calls = [call for call in calls_of(program, helper) if call.scope == user]
+    told = [call for call in calls if any(_is(node, value) for node in ast.walk(call.node))]
+    found = told or calls
+    return found[0] if len(found) == 1 else None
+
+
+def _is(node: ast.AST, value: bool) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
 def second_call(program: Program, where: Where) -> Link | None:
     """A function called twice, one call after the other: the second phase of a training. Calls in a loop are one."""
     scope = program.scope(where.file, where.line)

@@ -62,8 +62,12 @@ def _shifted(function: ast.FunctionDef, module: ast.Module) -> int | None:
 
 
 def _moves(node: ast.AST) -> bool:
-    """[1:] and its like."""
-    return isinstance(node, ast.Slice) and isinstance(node.lower, ast.Constant) and node.lower.value == 1
+    """[1:], [i + 1 : i + 1 + size] and their like."""
+    if not isinstance(node, ast.Slice):
+        return False
+    begin = node.lower
+    parts = [begin.left, begin.right] if isinstance(begin, ast.BinOp) and isinstance(begin.op, ast.Add) else [begin]
+    return any(isinstance(part, ast.Constant) and part.value == 1 for part in parts)
 
 
 def _left_out(function: ast.FunctionDef, module: ast.Module) -> int | None:
@@ -106,8 +110,16 @@ def _same_as_another(token: ast.expr, module: ast.Module) -> int | None:
 def _assigned(scope: ast.AST, name: str, *, parts: bool = False) -> list[ast.expr]:
     """What a variable is set to, line by line; with `parts`, also what is written into it."""
     found = [node for node in ast.walk(scope) if isinstance(node, ast.Assign)]
-    own = [node for node in found if any(_is_target(target, name, parts) for target in node.targets)]
-    return [node.value for node in sorted(own, key=lambda node: node.lineno)]
+    pairs = [pair for node in found for target in node.targets for pair in _pairs(target, node.value)]
+    own = [value for target, value in pairs if _is_target(target, name, parts)]
+    return sorted(own, key=lambda value: value.lineno)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """`x, y = ids[:-1], ids[1:]` are two assignments."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _is_target(target: ast.expr, name: str, parts: bool) -> bool:

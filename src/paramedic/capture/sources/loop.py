@@ -31,6 +31,7 @@ from paramedic.record.writer import NOWHERE, Site
 
 P = ParamSpec("P")
 MOST_OPS = 200  # per cycle
+MOST_OPTIMIZERS = 100  # described: some programs make one for every step
 
 
 class Loop:
@@ -48,7 +49,7 @@ class Loop:
         self.in_scaler_step = False
         self.stepped_last: Account | None = None
         self._ops: list[tuple[object, ...]] = []
-        self._told: set[int] = set()
+        self._told: set[int] = set()  # numbers of optimizers: ids are used again
         self._paused = False  # nobody listens to single calls, while torch's own optimizer steps
         self._before: RemovableHandle | None = None
         self.rhythm = Rhythm()
@@ -238,8 +239,8 @@ class Loop:
         if self.watcher.gears.sampling:
             self._sample(moments.step_sampled_after, optimizer, closure, account.taken)
         if self.watcher.gears.examining:
-            if id(optimizer) not in self._told:
-                self._told.add(id(optimizer))
+            if account.number not in self._told and len(self._told) < MOST_OPTIMIZERS:
+                self._told.add(account.number)
                 born = self.books.births.get(optimizer)
                 describe_optimizer(self.watcher, optimizer, account, born or site, born is not None)
             held = self.books.held()

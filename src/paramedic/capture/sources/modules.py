@@ -35,7 +35,8 @@ class Modules:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._by_hand = ByHand(watcher)
-        self._described: dict[int, int] = {}  # id of a root -> number of its parameters when described
+        # id of a root -> its birth, for ids are used again, and the number of its parameters when described
+        self._described: dict[int, tuple[object, int]] = {}
 
     def install(self) -> None:
         watcher, registry = self.watcher, self.watcher.registry
@@ -77,11 +78,12 @@ class Modules:
         """
         for root in self.watcher.registry.roots():
             parameters = list(anatomy.named_parameters(root))
-            if self._described.get(id(root)) == len(parameters):
+            state = (self.watcher.registry.birth(root), len(parameters))
+            if self._described.get(id(root)) == state:
                 continue
             if not any(id(p) in held for _, p in parameters) and not self._hides(root, held):
                 continue
-            self._described[id(root)] = len(parameters)
+            self._described[id(root)] = state
             self._describe(root, parameters, optimised)
 
     def _hides(self, root: nn.Module, held: set[int]) -> bool:

@@ -226,6 +226,15 @@ class NoLabels(Fact):
     reduction: str
 
 
+@fact("ignored_class", missing="no loss ignores a class that the program has a name for")
+class IgnoredClass(Fact):
+    """The loss ignores one of its own classes, and this is what the program calls that class."""
+
+    index: int
+    name: str
+    table: str  # the variable that numbers the classes
+
+
 @fact("signed_labels", missing="no loss with labels of +1 and -1 is used")
 class SignedLabels(Fact):
     """Labels of a loss that wants +1 and -1."""

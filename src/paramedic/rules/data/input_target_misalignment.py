@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramedic.record.facts import Confusion, Input, Loader, Trial
+from paramedic.record.facts import Confusion, Input, LabelledSamples, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, at
 from paramedic.rules.lines import Places, argument_history, edited_at, first_link
-from paramedic.rules.outcome import Outcome, outcome
+from paramedic.rules.outcome import Outcome, last_outcome, outcome
 from paramedic.rules.relation import BY_CHANCE, relation
 from paramedic.rules.support import at as place
+from paramedic.static.blocks import loop_around
+from paramedic.static.history import Link, history
+from paramedic.static.program import called, program
 from paramedic.static.signs import lists_files
 
 if TYPE_CHECKING:
@@ -190,20 +195,26 @@ def _unrelated(
     A weak signal looks the same, and so does one in the order of tokens: without several classes it is a note.
     """
     with contextlib.suppress(Abstain):
-        judged = outcome(run)
-        if judged.prior is None or not _learnt_nothing(run, judged) or _passes(run) < passes:
+        judged = last_outcome(run)
+        loader = _loader_of(run, judged)
+        stored = _stored_shuffled(run, loader)
+        # The answers of a model that learnt nothing may by luck depend on the classes of a clean validation set.
+        nothing = _learnt_nothing(run, judged) or (stored is not None and judged.word == "stuck")
+        if judged.prior is None or not nothing or _passes(judged, loader) < passes:
             return
         found = relation(run)
         if found is None or found.samples < fewest or found.found or found.structure < structured:
             return
-        loader = run.first(Loader)
-        sure = found.classes >= several and not found.tokens and found.p_value > 2 * BY_CHANCE
+        plain = found.p_value > 2 * BY_CHANCE or stored is not None
+        sure = found.classes >= several and not found.tokens and plain
         yield Finding(
             what=f"inputs and labels of the training data show no relation: {found}",
             why=f"the model finds none either ({judged}): most likely inputs and labels belong to different samples",
             remedy="look at ten samples next to their labels, then at where both are read, sorted, shuffled or joined "
-            "(file names sorted as text: 1, 10, 2)",
-            **_paired_at(run, loader, judged),
+            "(file names sorted as text: 1, 10, 2)"
+            if stored is None
+            else "compute these inputs with a loader that has shuffle=False, or keep the labels of the same batches",
+            **_paired_at(run, loader, judged, stored),
             severity="warning" if sure else "note",
             evidence=(
                 Evidence(name="p_value", value=round(found.p_value, 3), limit=f"< {BY_CHANCE:g}"),
@@ -213,12 +224,35 @@ def _unrelated(
         )
 
 
-def _paired_at(run: Run, loader: Loader | None, judged: Outcome) -> Places:
-    """Where files are listed, if they are: their order is the usual reason; else where the loader is built."""
+def _paired_at(run: Run, loader: Loader | None, judged: Outcome, stored: Link | None) -> Places:
+    """Where inputs are stored, or files listed: their order is the usual reason; else where the loader is built."""
     if loader is None:
         return edited_at(judged.curve.where, None)
     given = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
-    return edited_at(place(loader, loader.reader), first_link(given, lists_files))
+    return edited_at(place(loader, loader.reader), stored or first_link(given, lists_files))
+
+
+def _stored_shuffled(run: Run, loader: Loader | None) -> Link | None:
+    """Where the inputs of this loader were computed from another that shuffles."""
+    given = argument_history(run, loader.where, ("DataLoader",), 0, "dataset") if loader is not None else []
+    return next((link for link in given if _read_shuffled(run, link)), None)
+
+
+def _read_shuffled(run: Run, link: Link) -> bool:
+    """`[encode(x) for x, _ in loader]`, or the same in a loop: what is stored comes in the order of a shuffled loader.
+
+    Labels that are taken from the data set itself then belong to other samples.
+    """
+    loop = loop_around(link.scope, link.line) if link.kind != "given" else None
+    parts = [node.iter for node in ast.walk(link.node) if isinstance(node, ast.comprehension)]
+    for part in [*parts, *([loop.iter] if loop is not None else [])]:
+        made = [part, *(each.node for each in history(program(run), link.scope, part))]
+        calls = [node for tree in made for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        orders = [(called(call), word.value) for call in calls for word in call.keywords if word.arg == "shuffle"]
+        fixed = any(isinstance(value, ast.Constant) and not value.value for _, value in orders)
+        if not fixed and any(name == "DataLoader" for name, _ in orders):
+            return True
+    return False
 
 
 def _learnt_nothing(run: Run, judged: Outcome) -> bool:
@@ -233,12 +267,22 @@ def _learnt_nothing(run: Run, judged: Outcome) -> bool:
     return at_chance and (not losses or min(losses) > 0.98 * judged.prior)
 
 
-def _passes(run: Run) -> float:
+def _loader_of(run: Run, judged: Outcome) -> Loader | None:
+    """The loader that the training judged reads; after another training it must have fed the samples that were kept."""
+    samples, first = run.first(LabelledSamples), run.first(Loader)
+    if first is None or len(loss_curves(run)) < 2:
+        return first
+    own = [each for each in run.facts(Loader) if samples is not None and each.number == samples.loader]
+    if not own or own[0].step < judged.curve.at[0]:
+        raise Abstain("the samples that were kept are of an earlier training")
+    return own[0]
+
+
+def _passes(judged: Outcome, loader: Loader | None) -> float:
     """How often the training has gone over its data."""
-    loader = run.first(Loader)
     if loader is None or not loader.batches:
         return math.inf
-    return run.steps / loader.batches
+    return judged.curve.steps / loader.batches
 
 
 def _varies(rows: Table) -> bool:

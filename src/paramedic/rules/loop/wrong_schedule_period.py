@@ -1,16 +1,19 @@
 """PM608."""
 
+import ast
 from collections.abc import Iterator, Sequence
 
 from paramedic.findings import Where
 from paramedic.record.facts import Ended, Epoch, Loader, Optimizer, Schedule, Step
 from paramedic.rules import Abstain, Evidence, Finding, Run, Steps, rule
-from paramedic.rules.lines import edited_at
+from paramedic.rules.lines import edited_at, first_link
 from paramedic.rules.support import at, many
 from paramedic.static.calls import keyword_at, second_call
-from paramedic.static.program import program
+from paramedic.static.history import Link, history
+from paramedic.static.program import Program, called, program
 
 _SIZED = ("total_steps", "T_max", "total_iters")
+_BY_FACTORS = ("ExponentialLR", "StepLR", "MultiStepLR", "ReduceLROnPlateau")  # without an end
 
 
 @rule(
@@ -122,6 +125,8 @@ def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding
         return None
     if schedule.class_ == "ReduceLROnPlateau" and not _noisy(schedule.told, since):
         return None  # one batch is the whole of the data, and the loss has arrived
+    if calls < 1.1 * steps and schedule.class_ not in _BY_FACTORS and _one_pass(run, since, steps):
+        return _too_short(run, schedule, steps, early)
     again = second_call(program(run), schedule.where) if calls < 1.1 * steps else None
     often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
     return Finding(
@@ -139,6 +144,41 @@ def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding
             Evidence(name="scheduler_steps", value=calls),
         ),
         confidence=0.93,
+    )
+
+
+def _one_pass(run: Run, since: int, steps: int) -> bool:
+    """Whether the rate vanishes at the end of the first pass over the data: batches are what the schedule counts.
+
+    A cosine has nearly vanished a little before its end. As many batches as there are epochs would say nothing.
+    """
+    lengths = {epoch.batches for epoch in run.facts(Epoch)}
+    return any(n >= 10 and 0.9 * n <= since <= n + 1 and abs(steps / n - since) > 0.2 * since for n in lengths)
+
+
+def _too_short(run: Run, schedule: Schedule, steps: int, early: float) -> Finding:
+    since = schedule.low_since or 0
+    return Finding(
+        what=f"the learning rate fell from {schedule.peak:g} to less than a hundredth of that by step {since:,} of "
+        f"{steps:,}, in the first pass over the data, and ended at {schedule.last:.1e}",
+        why=f"{schedule.class_} is laid out for the batches of one epoch; the rest of the run hardly changes the "
+        "weights",
+        remedy=f"give it the steps of the whole run, {steps}: epochs * len(loader)",
+        **edited_at(at(schedule, schedule.born), _length_at(program(run))),
+        evidence=(
+            Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
+            Evidence(name="scheduler_steps", value=schedule.calls),
+        ),
+        confidence=0.93,
+    )
+
+
+def _length_at(code: Program) -> Link | None:
+    """Where the length of the only schedule is computed, or else given."""
+    given = keyword_at(code, (*_SIZED, "num_training_steps"))
+    made = history(code, given.scope, given.node) if given is not None else []
+    return (
+        first_link(made, lambda node: "len" in [called(n) for n in ast.walk(node) if isinstance(n, ast.Call)]) or given
     )
 
 

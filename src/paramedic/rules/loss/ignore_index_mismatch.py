@@ -1,25 +1,28 @@
 """PM509."""
 
+import re
 from collections.abc import Iterator
 
-from paramedic.record.facts import BadLabels, LossCall, Padding
+from paramedic.record.facts import BadLabels, IgnoredClass, Labels, LossCall, Padding, Tokens
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, labels_made_at
 
 _USUAL_MARKERS = (-1, -100, 255)
+_NO_CLASS = re.compile(r"pad|ignore|none|null|nil|blank|empty|mask|unk|void|label|sep|cls|[se]os|end|^x$|^\W|^_", re.I)
 
 
 @rule("PM509", "ignore-index-mismatch", severity="error", needs=[LossCall], causes=["PM304"], lasting=True)
 def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
-    """Labels are padded with one value, but the loss ignores another.
+    """Labels are padded with one value, but the loss ignores another; or it ignores a real class with the padding.
 
     ## Why it hurts
     Padding is then an ordinary class, often the most frequent one: the model learns to predict padding, and the loss
-    looks better than it is. With a negative marker the call crashes instead.
+    looks better than it is. With a negative marker the call crashes instead. If the padding has the number of a real
+    class (`O` of a tagger), that class is never trained, and the model never predicts it.
 
     ## What to try first
-    `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default.
+    `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default and no class.
 
     ## When this is wrong
     When the model should learn the end of a sequence from the padding itself. Autoencoders, whose labels are their
@@ -41,6 +44,7 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
                 confidence=0.97,
             )
             return
+    yield from _with_a_class(run)
     padded = [event for event in run.facts(Padding) if event.value != event.ignore_index]
     convincing = [e for e in padded if e.agreeing >= share * e.rows and e.longest > e.shortest]
     if len(convincing) < 3 or len(convincing) < 0.8 * len(run.facts(Padding)):
@@ -64,6 +68,35 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
         ),
         confidence=0.93,
     )
+
+
+def _with_a_class(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
+    """The loss ignores a class that the program has a name for, at tokens that are no padding."""
+    for event in run.facts(IgnoredClass):
+        padding = {tokens.step: tokens for tokens in run.facts(Tokens, phase="train")}
+        seen = [(one, padding[one.step]) for one in run.facts(Labels, phase="train") if one.step in padding]
+        same = [(labels, tokens) for labels, tokens in seen if _size(labels) == tokens.rows * tokens.width]
+        real = sum(_size(labels) - tokens.padding for labels, tokens in same)
+        lost = sum(labels.left_out - tokens.padding for labels, tokens in same)
+        if len(same) < fewest or lost < share * real or _NO_CLASS.search(event.name):
+            continue
+        yield Finding(
+            what=f"the loss ignores label {event.index}, which is the class {event.name!r} of {event.table}: "
+            f"{lost / real:.0%} of the labels that are no padding",
+            why=f"padding has the number of a real class, so {event.name!r} is never trained and never predicted",
+            remedy="pad the labels with -100, which is no class, and pass ignore_index=-100 to the loss",
+            where=at(event, _built_at(run, event.where.line)),
+            evidence=(
+                Evidence(name="ignored_class", value=event.name, limit="no class"),
+                Evidence(name="ignored_share", value=round(lost / real, 4), limit=f"< {share:g}"),
+            ),
+            confidence=0.93,
+        )
+        return
+
+
+def _size(labels: Labels) -> int:
+    return sum(labels.counts.values()) + labels.left_out
 
 
 def _as_a_class(run: Run, padded: list[Padding], *, share: float = 0.2, fewest: int = 3) -> Iterator[Finding]:

@@ -18,9 +18,10 @@ from paramedic.record.facts import (
     TrainForward,
 )
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import argument_history, edited_at, layers
+from paramedic.rules.lines import Places, argument_history, edited_at, layers
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
 from paramedic.static.blocks import last_branch, loop_around
+from paramedic.static.calls import switched_by
 from paramedic.static.history import Link
 from paramedic.static.program import program
 from paramedic.static.rebuilding import rebuilt_at
@@ -51,18 +52,19 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
     """
-    yield from _thawed(run, fewest)
+    thawed = list(_thawed(run, fewest))
+    yield from thawed
     seen: Counter[str] = Counter()
     for census in run.facts(Census):
         seen.update({name for name, flags in census.outside.items() if flags & TRAINABLE})
     moved = {name for census in run.facts(Census) for name, flags in census.outside.items() if flags & MOVED}
     hidden = [event.module or "" for event in run.facts(Hidden)]
-    held = {name for o in run.facts(Optimizer) for group in o.groups for name in group.parameters}
+    held = {name for o in run.facts(Optimizer) for name in _held_by(o) if not _of_an_earlier_model(run, o, name)}
     names = [
         n for n, times in seen.items() if times >= fewest and n not in held | moved and not n.startswith("a tensor of")
     ]
     names = [name for name in names if not any(name.startswith(path) for path in hidden)]
-    roots = {name.partition(".")[0] for name in names}
+    roots = {name.partition(".")[0] for name in names} if not thawed else set()
     for root in sorted(roots):
         own = [name for name in names if name.partition(".")[0] == root]
         model = next((m for m in run.facts(Model) if m.name == root), None)
@@ -112,14 +114,16 @@ def _thawed(run: Run, fewest: int) -> Iterator[Finding]:
         own = [name for group in optimizer.groups for name in group.parameters]
         part = common_path([name for name in own if name not in _held_by(working)]) or "the model"
         thaw = next((f for f in reversed(run.facts(Freeze)) if f.value and f.step <= lent[0].step + 1), None)
+        known = str(optimizer.number) in (lent[-1].lent or {})
+        if not known and (thaw is None or not {*thaw.names} & {*own} or thaw.step <= frozen[0].step):
+            continue  # known by name only: somebody must have thawed them
         yield Finding(
-            what=f"{many(count, 'tensor')} of {part} get gradients again from step {lent[0].step:,} on, but no "
+            what=f"{many(count, 'tensor')} of {part} get gradients from step {lent[0].step:,} on, but no "
             "optimizer that still steps holds them",
-            why=f"the optimizer of that time was made at {working.line}, when they were frozen; the one that held them "
-            "took its last step before, so they stay as they are",
+            why=f"the optimizer of that time was made at {working.line}, when they were frozen; nothing has updated "
+            "them since, so they stay as they are",
             remedy="make a new optimizer after they are thawed, or optimizer.add_param_group({'params': …})",
-            where=thaw.where if thaw is not None else working.where,
-            also=(working.where,),
+            **_thawed_at(run, thaw, working),
             evidence=(
                 Evidence(name="tensors_without_optimizer", value=count, limit="0"),
                 Evidence(name="examined_steps", value=len(lent)),
@@ -129,9 +133,36 @@ def _thawed(run: Run, fewest: int) -> Iterator[Finding]:
         return
 
 
+def _thawed_at(run: Run, thaw: Freeze | None, working: Optimizer) -> Places:
+    """The line that thaws, not the one inside of a helper that freezes and thaws; and the optimizer."""
+    if thaw is None:
+        return Places(where=working.where, also=())
+    call = switched_by(program(run), thaw.where, working.where, value=True)
+    return Places(where=edited_at(thaw.where, call)["where"], also=(working.where,))
+
+
 def _lent(census: Census, optimizer: Optimizer) -> int:
-    """How many parameters of this optimizer got a gradient for the step of another."""
-    return (census.lent or {}).get(str(optimizer.number), 0)
+    """How many parameters of this optimizer got a gradient for the step of another.
+
+    If it is gone, they belong to nobody: then by their names, which those of a model made like it share.
+    """
+    alive = (census.lent or {}).get(str(optimizer.number), 0)
+    still = [name for name, flags in census.outside.items() if flags & TRAINABLE and not flags & MOVED]
+    return alive or len(_held_by(optimizer) & {*still})
+
+
+def _of_an_earlier_model(run: Run, optimizer: Optimizer, name: str) -> bool:
+    """Whether the optimizer held this parameter of another model, made elsewhere, whose name was used again."""
+    root = name.partition(".")[0]
+    models = [model for model in run.facts(Model) if model.name == root]
+    own = [model for model in models if model.step <= optimizer.step]
+    steps = [step.last_step for step in run.facts(Step) if step.optimizer == optimizer.number]
+    later = [model for model in models if steps and model.step > max(steps)]
+    return bool(own and later) and _made(own[-1]) != _made(later[-1])
+
+
+def _made(model: Model) -> tuple[str | None, int | None]:
+    return model.where.file, model.where.line
 
 
 def _held_by(optimizer: Optimizer) -> set[str]:

@@ -8,6 +8,8 @@ from paramedic.record.facts import Census, Forward, Model, Optimizer
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, layers
 from paramedic.rules.support import GRADIENT, TRAINABLE, listed, many, shape
+from paramedic.static.calls import calls_of
+from paramedic.static.history import Link
 from paramedic.static.program import program
 from paramedic.static.rebuilding import rebuilt_at
 
@@ -64,7 +66,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             f"({listed([shape(s) for s in strangers])}), while {listed(new)} get gradients without an optimizer",
             why="these layers were replaced or rebuilt after the optimizer was built",
             remedy="build the optimizer after the last change to the model",
-            where=optimizer.where,
+            **edited_at(optimizer.where, _ordered(run, optimizer, new)),
             evidence=(
                 Evidence(name="tensors_not_in_a_model", value=len(strangers), limit="0"),
                 Evidence(name="trained_without_optimizer", value=len(new), limit="0"),
@@ -100,6 +102,16 @@ def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
         ),
         confidence=0.95,
     )
+
+
+def _ordered(run: Run, optimizer: Optimizer, new: list[str]) -> Link | None:
+    """If a helper builds the optimizer: the line that called it last before the layers were replaced."""
+    code = program(run)
+    helper, change = code.scope(optimizer.where.file, optimizer.where.line), rebuilt_at(code, layers(new))
+    if helper is None or helper.function is None or change is None or helper == change.scope:
+        return None
+    calls = [call for call in calls_of(code, helper) if call.scope == change.scope and call.line <= change.line]
+    return calls[-1] if calls else None
 
 
 def _idle(run: Run, number: int) -> int:

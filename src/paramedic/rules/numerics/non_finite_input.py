@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,13 @@ from paramedic.rules.curves import non_finite_steps
 from paramedic.rules.lines import edited_at, first_link, loop_history, model_input_history, part_of
 from paramedic.rules.support import listed, many
 from paramedic.static.history import Link
+from paramedic.static.program import called, own_nodes
 from paramedic.static.signs import can_break
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
+
+_CLEANS = ("nan_to_num", "nan_to_num_", "fillna", "fill_nan")
 
 
 @rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"], lasting=True)
@@ -85,7 +89,21 @@ def _breaking(run: Run, first: BadInput) -> Link | None:
     """The preprocessing statement that can turn finite values into such a value."""
     loader = first.source == "loader"
     made = loop_history(run, first.where, part_of(first.path)) if loader else model_input_history(run, first.where)
-    return first_link(made, can_break)
+    return next((link for link in made if _left_as_it_is(link)), None) or first_link(made, can_break)
+
+
+def _left_as_it_is(link: Link) -> bool:
+    """`y = self.values[j]` beside `x = nan_to_num(self.values[i])`: for another use the same values are cleaned."""
+    calls = [node for node in own_nodes(link.scope.body) if isinstance(node, ast.Call) and called(node) in _CLEANS]
+    given = [part for call in calls for part in (*call.args[:1], call.func)]
+    clean = {text for node in given for text in _sources(node)}
+    own = [called(node) for node in ast.walk(link.node) if isinstance(node, ast.Call)]
+    return bool(clean & _sources(link.node)) and not set(own) & set(_CLEANS)
+
+
+def _sources(node: ast.AST) -> set[str]:
+    """What an expression takes parts of: `self.values` of `self.values[i:j]`."""
+    return {ast.unparse(inner.value) for inner in ast.walk(node) if isinstance(inner, ast.Subscript)}
 
 
 def _variable(event: NonFinite) -> Finding:
