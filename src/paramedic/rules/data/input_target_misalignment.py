@@ -118,7 +118,7 @@ def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
     )
 
 
-def _targets_of_others(run: Run, *, fewest: int = 48, share: float = 0.4, own: float = 0.2) -> Iterator[Finding]:
+def _targets_of_others(run: Run, *, fewest: int = 48, share: float = 0.2, own: float = 0.2) -> Iterator[Finding]:
     """Masks that fit the images of other samples, and hardly ever their own."""
     for event in run.facts(Partners, phase="train"):
         if event.looked < fewest or event.elsewhere < share * event.looked or event.own > own * event.looked:
