@@ -18,7 +18,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.program.where import user_site
 from paramedic.record.facts import Partners as PartnersFact
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE
 
 MOST, SIDE = 512, 16  # samples; pixels to which pictures are reduced
 BATCH = 64  # samples that are taken from one batch
@@ -38,7 +38,7 @@ class Partners:
         self._picture: weakref.ref[torch.Tensor] | None = None
         self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
         self._count = 0
-        self._site: Site | None = None
+        self._site = NOWHERE
 
     @on(moments.model_called)
     def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
@@ -55,7 +55,7 @@ class Partners:
         if target.shape[0] != picture.shape[0] or target.shape[-2:] != sizes or min(sizes) < SMALLEST:
             return
         site = user_site()
-        if self._count >= MOST or (self._site or site) != site or not (readable(picture) and readable(target)):
+        if self._count >= MOST or (self._kept and self._site != site) or not (readable(picture) and readable(target)):
             return
         self._picture = None  # one loss per picture: a sum of several has the same target
         self._site = site
