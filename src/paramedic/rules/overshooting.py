@@ -19,6 +19,7 @@ class Overshoot(NamedTuple):
 
     optimizer: Optimizer
     push: float
+    begun: float  # the first that was too large: those that follow act on weights it has spoilt
     limit: float
     rise: float
     story: str
@@ -40,11 +41,12 @@ def overshoot(run: Run, *, push: float = PUSH, jump: float = JUMP) -> Overshoot 
         step, before, after = exploded
         worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
         push /= 3  # what follows leaves less room for doubt
+        begun = next((ratio for at, ratio in ratios if at <= step and ratio >= push), worst)
         rise, story = after / before, f"the outputs grew from {before:.3g} to {after:.3g} by step {step:,}"
     elif judged is not None:
         worst = max(median(ratio for _, ratio in part) for part in (ratios[:4], ratios))
-        rise, story = _rise(judged), str(judged)
-    return Overshoot(optimizer, worst, push, rise, story) if worst >= push and rise >= jump else None
+        begun, rise, story = worst, _rise(judged), str(judged)
+    return Overshoot(optimizer, worst, begun, push, rise, story) if worst >= push and rise >= jump else None
 
 
 def _rise(judged: Outcome) -> float:

@@ -99,6 +99,17 @@ class Batch(Fact):
     place: int = -1  # in its epoch
 
 
+@fact("graph_batch", missing="no model was given several graphs at once")
+class GraphBatch(Fact):
+    """Several graphs, given to a model as one: features of all nodes, edges, and the graph of each node."""
+
+    nodes: int
+    graphs: int
+    reached: int  # graphs with at least one edge
+    last: int  # the last of these
+    answers: Sequence[int] = ()  # first sizes of the model's outputs
+
+
 @fact("epoch", missing="no DataLoader was read to its end")
 class Epoch(Fact):
     """One pass over a DataLoader: how long training waited for it."""

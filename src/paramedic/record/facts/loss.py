@@ -333,6 +333,16 @@ class Mirrors(Fact):
 
     straight: float  # samples that fit best as they are
     mirrored: Mapping[str, float]  # axis -> samples that fit best so
+    strangers: float = 0.0  # samples which the target of another one fits, in one way only
+
+
+@fact("partners", missing="no target is a picture")
+class Partners(Fact):
+    """Whether image targets match their own image, or that of another sample."""
+
+    looked: int  # samples
+    own: float  # whose own target fits as well as any
+    elsewhere: float  # which the target of another sample fits far better, and no mirrored one does
 
 
 @fact("given_target", missing="no target with one number per sample was seen")

@@ -136,19 +136,27 @@ def _shared_object(run: Run) -> Iterator[Finding]:
 
 
 def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Finding]:
-    """Both kinds must clearly occur: images that are always upside down are a different matter."""
+    """Several kinds must clearly occur: images that are always upside down are a different matter."""
     looks = run.facts(Mirrors, phase="train")
     straight = sum(look.straight for look in looks)
-    flipped = {
-        axis: sum(look.mirrored[axis] for look in looks) for axis in ("left and right", "top and bottom", "both")
-    }
+    axes = {axis for look in looks for axis in look.mirrored}
+    flipped = {axis: sum(look.mirrored.get(axis, 0.0) for look in looks) for axis in sorted(axes)}
     wrong = sum(flipped.values())
-    if straight + wrong < fewest or min(straight, wrong) < share * (straight + wrong):
+    if straight + wrong < fewest or wrong < share * (straight + wrong):
+        return
+    kinds = sum(count >= share / 2 * wrong for count in flipped.values())  # an object may look the same in two ways
+    if straight < share * (straight + wrong) and kinds < 4:
+        return
+    # Targets of other samples fit in any way by chance, one way as often as another.
+    even = max(straight, *flipped.values()) < 2.5 * (straight + wrong) / (1 + len(flipped))
+    if even and straight + wrong < 2 * sum(look.strangers for look in looks):
         return
     axis = max(flipped, key=lambda name: flipped[name])
+    turned = "turned" if "turn" in axis or kinds > 3 else "mirrored"
+    how = "mirrored or turned" if kinds > 3 else f"{turned} ({axis})"
     yield Finding(
-        what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their image clearly better when mirrored ({axis})",
-        why="the image was flipped and its target was not, or the two were flipped independently",
+        what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their image clearly better when {how}",
+        why=f"the image was {turned} and its target was not, or the two were {turned} independently",
         remedy="draw once per sample: if random.random() < 0.5: image, target = image.flip(-1), target.flip(-1)",
         **edited_at(looks[0].where, _turning(run, looks[0])),
         evidence=(Evidence(name="share_of_mirrored_targets", value=round(wrong / (straight + wrong), 3), limit="0"),),

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramedic.record.facts import Confusion, Input, LabelledSamples, Loader, Trial
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.record.facts import Confusion, Input, LabelledSamples, Loader, Partners, Trial
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, at
@@ -42,7 +42,8 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     this model and for simple ones. A run that learnt nothing asks simple models as well, about the samples it has
     kept. Or many of the labels are random: simple models agree on most samples, and the
     labels that contradict them are spread evenly over all other classes. The second shows in a run: in the evaluation
-    almost every sample of a class gets the same wrong prediction, a different one for each class.
+    almost every sample of a class gets the same wrong prediction, a different one for each class. Targets that are
+    images, such as masks, are compared with all the images: each should fit its own best.
 
     ## Why it hurts
     Inputs and labels were sorted or shuffled separately, read from files in a different order, or shifted by one. The
@@ -63,6 +64,7 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     `structured`: how much the features depend on each other; 1 is pure noise. `random`: share of random
     labels. In an audit: `chance`: the p-value above which no relation counts as found.
     """
+    yield from _targets_of_others(run)
     yield from _renumbered(run)
     yield from _nothing_carries_over(run)
     yield from _unrelated(run, structured)
@@ -119,6 +121,26 @@ def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
         evidence=(Evidence(name="random_labels", value=round(found["share"], 3), limit=f"< {most:g}"),),
         confidence=0.8,
     )
+
+
+def _targets_of_others(run: Run, *, fewest: int = 48, share: float = 0.2, own: float = 0.2) -> Iterator[Finding]:
+    """Masks that fit the images of other samples, and hardly ever their own."""
+    for event in run.facts(Partners, phase="train"):
+        if event.looked < fewest or event.elsewhere < share * event.looked or event.own > own * event.looked:
+            continue
+        yield Finding(
+            what=f"for {event.elsewhere:.0f} of {event.looked} images, the target of another sample fits far better "
+            "than their own",
+            why="images and targets are paired wrongly, so the model can only learn where objects usually are",
+            remedy="sort both lists of files by the same key (as text: 1, 10, 2), and split or shuffle them together",
+            **_paired_at(run, run.first(Loader), event.where),
+            evidence=(
+                Evidence(name="targets_that_fit_others", value=round(event.elsewhere / event.looked, 3), limit="0"),
+                Evidence(name="targets_that_fit", value=round(event.own / event.looked, 3), limit="1"),
+            ),
+            confidence=0.95,
+        )
+        return
 
 
 def _renumbered(run: Run, *, share: float = 0.7, fewest: int = 5) -> Iterator[Finding]:
@@ -214,7 +236,7 @@ def _unrelated(
             "(file names sorted as text: 1, 10, 2)"
             if stored is None
             else "compute these inputs with a loader that has shuffle=False, or keep the labels of the same batches",
-            **_paired_at(run, loader, judged, stored),
+            **_paired_at(run, loader, judged.curve.where, stored),
             severity="warning" if sure else "note",
             evidence=(
                 Evidence(name="p_value", value=round(found.p_value, 3), limit=f"< {BY_CHANCE:g}"),
@@ -224,10 +246,10 @@ def _unrelated(
         )
 
 
-def _paired_at(run: Run, loader: Loader | None, judged: Outcome, stored: Link | None) -> Places:
+def _paired_at(run: Run, loader: Loader | None, otherwise: Where, stored: Link | None = None) -> Places:
     """Where inputs are stored, or files listed: their order is the usual reason; else where the loader is built."""
     if loader is None:
-        return edited_at(judged.curve.where, None)
+        return edited_at(otherwise, None)
     given = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
     return edited_at(place(loader, loader.reader), stored or first_link(given, lists_files))
 

@@ -10,7 +10,7 @@ from paramedic.record.facts import Backward, Loop, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, spelled_at
 from paramedic.rules.outcome import optimizer_of
-from paramedic.rules.overshooting import overshoot
+from paramedic.rules.overshooting import PUSH, overshoot
 from paramedic.rules.support import label_batches
 from paramedic.static.history import Link
 from paramedic.static.program import own_nodes, program
@@ -90,10 +90,13 @@ def _sum_too_large(
     found = None
     with contextlib.suppress(Abstain):  # whether the steps are too large may be unknown; that they are sums is not
         found = overshoot(run)
-    places = edited_at(passes[0].where, _handed_over(run, passes[0], calls[0]))
+    handed = _handed_over(run, passes[0], calls[0])
+    places = edited_at(passes[0].where, handed)
     remedy = f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch"
+    if handed is not None:
+        remedy = f"divide it by {many}, the number of micro-batches (Hugging Face: losses.sum() / num_items_in_batch)"
     counted = Evidence(name="micro_batches_per_step", value=many)
-    if found is None or found.push / many >= found.limit:
+    if found is None or found.begun / many >= PUSH:
         yield Finding(
             what=f"the gradients of {many} micro-batches are added up, not averaged",
             why=f"each step is {many} × as long as that of one large batch with the same learning rate",
@@ -106,12 +109,12 @@ def _sum_too_large(
         return
     yield Finding(
         what=f"the gradients of {many} micro-batches are added up, not averaged: each step is {many} × too large",
-        why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
+        why=f"a step changes the weights by {found.begun:.0%} of their size; {found.story}",
         remedy=remedy,
         **places,
         evidence=(
             counted,
-            Evidence(name="update_to_weight", value=float(f"{found.push:.3g}"), limit=f"< {found.limit:g}"),
+            Evidence(name="update_to_weight", value=float(f"{found.begun:.3g}"), limit=f"< {found.limit:g}"),
         ),
         confidence=0.93,
     )

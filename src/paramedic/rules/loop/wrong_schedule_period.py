@@ -188,31 +188,43 @@ def _noisy(told: Sequence[float], at: int, around: int = 10, spread: float = 0.2
     return len(near) >= around and max(near) - min(near) > spread * sum(near) / len(near)
 
 
-def _never_arrived(run: Run, schedule: Schedule, steps: int, arrived: float = 0.5) -> Finding | None:
+def _never_arrived(run: Run, schedule: Schedule, steps: int, arrived: float = 0.5, fewest: int = 4) -> Finding | None:
     """The rate rises until the end of the run and stays far below its target."""
-    first, target = schedule.first, schedule.target
+    first, target, calls = schedule.first, schedule.target, schedule.calls
     rising = first is not None and schedule.last >= schedule.peak > first
-    if not rising or not target or schedule.calls < 0.9 * steps or schedule.last > arrived * target:
+    if not rising or not target or calls < fewest or schedule.last > arrived * target:
         return None
     course = [rate for _, rate in run.series(f"lr:{schedule.optimizer}")]
     if len(course) < 3 or course[-1] < max(course) or course[-1] <= course[len(course) * 3 // 4 - 1]:
         return None
     horizon = next((schedule.settings[name] for name in _SIZED if schedule.settings.get(name)), None)
+    what = f"the run of {steps:,} steps ended inside the warm-up: the learning rate had risen to {schedule.last:.2g} "
+    what += f"of {target:.2g}"
     laid_out = f"{schedule.class_} is configured for {horizon:,.0f} steps" if horizon else "the warm-up takes longer"
+    remedy = f"give it the number of optimizer steps, {steps}: epochs * len(loader), not len(dataset)"
+    where = edited_at(at(schedule, schedule.born), keyword_at(program(run), ("warmup_steps", "num_warmup_steps")))
+    if calls < 0.9 * steps and calls * target / schedule.last <= steps:
+        laid_out = f"{schedule.class_} was stepped only {many(calls, 'time')}, but its warm-up is counted in batches"
+        remedy, where = _each_batch(schedule), edited_at(_to_edit(schedule), None)
+    elif not horizon:
+        remedy = f"warm up for a small part of the run, such as {max(1, steps // 20)} of its {steps} steps"
     return Finding(
-        what=f"the run of {steps:,} steps ended inside the warm-up: the learning rate had risen to {schedule.last:.2g} "
-        f"of {target:.2g}",
+        what=what,
         why=f"{laid_out}; nearly all of the run trains at a fraction of the chosen rate",
-        remedy=f"give it the number of optimizer steps, {steps}: epochs * len(loader), not len(dataset)"
-        if horizon
-        else f"warm up for a small part of the run, such as {max(1, steps // 20)} of its {steps} steps",
-        **edited_at(at(schedule, schedule.born), keyword_at(program(run), ("warmup_steps", "num_warmup_steps"))),
+        remedy=remedy,
+        **where,
         evidence=(
             Evidence(name="rate_at_the_end", value=float(f"{schedule.last:.3g}"), limit=f"{target:g}"),
             Evidence(name="optimizer_steps", value=steps, limit="" if horizon is None else f"{horizon:.0f}"),
         ),
         confidence=0.93,
     )
+
+
+def _each_batch(schedule: Schedule) -> str:
+    if schedule.by_library:
+        return 'have it stepped for every batch; in Lightning: {"scheduler": scheduler, "interval": "step"}'
+    return "call scheduler.step() after every optimizer.step(), not once per epoch"
 
 
 def _zero(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | None:
@@ -269,10 +281,9 @@ def _wrong_unit(run: Run, schedule: Schedule, steps: int) -> Finding | None:
     elif calls <= horizon / 10 and abs(horizon - steps) <= 0.02 * steps:
         what = f"{schedule.class_} is configured for {horizon:,.0f} steps, as many as the optimizer took, but was "
         what += f"stepped only {calls} times"
-        remedy = "call scheduler.step() after every optimizer.step(), not once per epoch"
+        remedy = _each_batch(schedule)
         if schedule.by_library:
             what += f" by the library's loop ({schedule.line})"
-            remedy = 'have it stepped for every batch; in Lightning: {"scheduler": scheduler, "interval": "step"}'
     else:
         return None
     return Finding(

@@ -1,10 +1,12 @@
 """PM413."""
 
+import ast
 from collections.abc import Iterator
 
 from paramedic.record.facts import (
     Asked,
     CuttingView,
+    GraphBatch,
     Loader,
     ModuleCall,
     NormalisedAcrossSamples,
@@ -13,7 +15,11 @@ from paramedic.record.facts import (
 )
 from paramedic.record.facts.model import Mixing
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import Places, edited_at
 from paramedic.rules.support import at, shape, why_not
+from paramedic.static.history import Link
+from paramedic.static.program import arguments_at, called, own_nodes, program
+from paramedic.static.signs import name_of
 
 
 @rule("PM413", "batch-mixing", severity="error", needs=[Asked], causes=["PM207", "PM209", "PM313", "PM315"])
@@ -28,11 +34,12 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     features) unless `batch_first=True`. Or a reshape cuts across samples, or `F.normalize(x, dim=0)` divides each
     column by its norm over the batch instead of each sample by its own. The model learns from relations between
     unrelated samples, and its output for a sample changes with the rest of the batch. Or samples are sorted by length
-    inside the model and never restored: each output is compared with the label of another sample.
+    inside the model and never restored: each output is compared with the label of another sample. Or several graphs
+    are joined to one, but their edges still count the nodes from 0: all edges are between nodes of the first graphs.
 
     ## What to try first
     `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples intact;
-    swap axes with `transpose`, not `reshape`.
+    swap axes with `transpose`, not `reshape`. Add the number of nodes before it to the edges of each graph.
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose. Modules with `batch_first=False` that get the batch in their
@@ -43,6 +50,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
     """
+    joined = list(_first_graphs_only(run))
+    yield from joined
+    if joined:
+        return
     astray = [event for event in run.facts(Asked) if event.row and (event.row.astray or 0) > 1]
     if astray:
         yield _in_other_rows(astray[0])
@@ -84,6 +95,39 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _first_graphs_only(run: Run, fewest: int = 4, share: float = 0.5) -> Iterator[Finding]:
+    """In every batch, only the first graphs have edges, however the samples are shuffled."""
+    sizes = {loader.batch_size for loader in run.facts(Loader)}
+    looks = [look for look in run.facts(GraphBatch) if look.graphs in {*look.answers, *sizes}]  # else perhaps no graphs
+    if len(looks) < fewest or any(look.graphs < fewest or look.last + 1 > share * look.graphs for look in looks):
+        return
+    first = looks[0]
+    yield Finding(
+        what=f"all edges of a batch are between nodes of its first {first.last + 1} graphs; the other "
+        f"{first.graphs - first.last - 1} have none",
+        why="the edges of each graph count its nodes from 0, but in the batch they come after those of other graphs",
+        remedy="add an offset to the edges of each graph: the number of nodes of the graphs before it",
+        **_joined_at(run, first),
+        evidence=(Evidence(name="graphs_with_edges", value=first.reached, limit=f"{first.graphs}"),),
+        confidence=0.95,
+    )
+
+
+def _joined_at(run: Run, event: GraphBatch) -> Places:
+    """Where the loader's collate function joins the edges side by side; else where the model is called."""
+    code = program(run)
+    loaders = [loader.where for loader in run.facts(Loader)]
+    names = {name_of(node) for where in loaders for node in arguments_at(code, where, ("DataLoader",), 6, "collate_fn")}
+    for scope in code.scopes():
+        if scope.function is not None and {scope.name, scope.owner.name if scope.owner else None} & names:
+            calls = [node for node in own_nodes(scope.body) if isinstance(node, ast.Call)]
+            joins = [call for call in calls if called(call) in ("cat", "concat", "concatenate", "hstack")]
+            if joins:
+                side = next((call for call in joins if len(call.args) + len(call.keywords) > 1), joins[0])
+                return edited_at(event.where, Link(side.lineno, side, scope, "called"))
+    return edited_at(event.where, None)
 
 
 def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterator[Finding]:

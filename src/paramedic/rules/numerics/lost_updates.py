@@ -1,7 +1,10 @@
 """PM110."""
 
 import ast
-from collections.abc import Iterator
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from statistics import median
 
 from paramedic.record.facts import Cast, Model, Optimizer
@@ -16,7 +19,7 @@ _HALF = ("bfloat16", "float16")
 
 
 @rule("PM110", "lost-updates", severity="warning", needs=[Optimizer], causes=["PM206", "PM207", "PM213", "PM405"])
-def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.75, fewest: int = 3) -> Iterator[Finding]:
     """The optimizer steps, but most weights do not change, because the update is smaller than the rounding error.
 
     ## Why it hurts
@@ -29,7 +32,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
 
     ## When this is wrong
     Optimizers with stochastic rounding or compensated summation can train such weights; third-party optimizers are not
-    judged.
+    judged. Steps at less than half of the highest learning rate, or with hardly any gradient left, are not counted:
+    updates are meant to vanish when the rate is lowered or the model has converged.
 
     ## Options
     `share`: share of weights with a gradient that do not change in a typical step; `fewest`: fewest sampled steps.
@@ -38,7 +42,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     if not types:  # of a large model it takes long to read all the samples
         raise Abstain("no low-precision weights are trained")
     gradients = {sample.step: sample.summaries for sample in run.samples("gradient")}
-    lost, names, steps = [], set(), []
+    lost, names = {}, set()
+    norms: dict[int, float] = {}
     for sample in run.samples("update"):
         pairs = [
             (name, update, gradients.get(sample.step, {}).get(name))
@@ -48,8 +53,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
         given = sum(g.count - g.zeros for _, _, g in pairs if g)
         moved = sum(update.count - update.zeros for _, update, g in pairs if g)
         if given:
-            lost.append(1 - min(moved, given) / given)
-            steps.append(sample.step)
+            lost[sample.step] = 1 - min(moved, given) / given
+            norms[sample.step] = math.hypot(*(g.norm for _, _, g in pairs if g))
             names |= {name for name, update, g in pairs if g and update.zeros > update.count / 2}
     if not lost:
         raise Abstain("no low-precision weights are trained")
@@ -57,17 +62,19 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
         raise Abstain(f"only {len(lost)} steps were sampled")
     if any(not event.torchs_own for event in run.facts(Optimizer)):
         raise Abstain("a third-party optimizer is used, which may do its own rounding")
-    if median(lost) < share:
+    working = _at_work(run, norms)
+    typical = _over_time(run, {step: lost[step] for step in working}, lost)
+    if len(working) < fewest or typical < share:
         return
     kind = next(types[name] for name in sorted(names)) if names else "bfloat16"
-    shown = _cast(run, kind, steps[0])
+    shown = _cast(run, kind, min(lost))
     yield Finding(
-        what=f"in a typical step, {median(lost):.0%} of the {kind} weights that have a gradient do not change at all",
+        what=f"in a typical step, {typical:.0%} of the {kind} weights that have a gradient do not change at all",
         why=f"the update is below the rounding error of {kind}; most updates are lost in {listed(sorted(names))}",
         remedy=f"keep the weights in float32 and use torch.autocast(dtype=torch.{kind}) around the forward pass",
         **edited_at(shown, _named_type(run, shown)),
         evidence=(
-            Evidence(name="lost_share", value=round(median(lost), 3), limit=f"< {share:g}"),
+            Evidence(name="lost_share", value=round(typical, 3), limit=f"< {share:g}"),
             Evidence(name="sampled_steps", value=len(lost)),
         ),
         confidence=0.95,
@@ -84,6 +91,31 @@ def _low_precision(run: Run) -> tuple[dict[str, str], int]:
             since = max(since, optimizer.step) if low else since
             types |= low
     return types, since
+
+
+def _at_work(run: Run, norms: dict[int, float], rate: float = 0.5, gradient: float = 0.1) -> list[int]:
+    """The sampled steps in which the weights should move: near the highest rate, and while there is a gradient."""
+    lowered = set()
+    for optimizer in run.facts(Optimizer):
+        course = run.series(f"lr:{optimizer.number}")
+        if course and any(kind in _HALF for group in optimizer.groups for kind in group.types):
+            told, rates = zip(*course, strict=True)
+            now = {step: rates[max(0, bisect_right(told, step) - 1)] for step in norms}
+            lowered |= {step for step in norms if now[step] < rate * max(rates)}
+    usual = median(norms.values())
+    return [step for step, norm in norms.items() if step not in lowered and norm >= gradient * usual]
+
+
+def _over_time(run: Run, chosen: dict[int, float], sampled: Iterable[int]) -> float:
+    """The median over the steps of the run: samples are dense at its start, so each counts for those until the next."""
+    ends = dict(itertools.pairwise([*sorted(sampled), run.steps]))
+    whole = sum(ends[step] - step for step in chosen)
+    passed = 0
+    for step, value in sorted(chosen.items(), key=lambda item: item[1]):
+        passed += ends[step] - step
+        if passed >= whole / 2:
+            return value
+    return 0.0
 
 
 def _cast(run: Run, kind: str, step: int) -> Where:

@@ -1,4 +1,4 @@
-"""Pictures and the pictures they are to become, such as masks: were both flipped, or only one of them?"""
+"""Pictures and the pictures they are to become, such as masks: were both turned alike, or only one of them?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ MOST_VALUES = 4_000_000  # of the pictures in one look
 SMALLEST = 8  # pixels along a side
 CLASSES = 32  # that are told apart
 CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how well it must fit at least
+COLOURS = 4  # more channels than that are features, of which the mean is looked at
 AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
+TURNED = ("a quarter turn", "three quarter turns", "along the diagonal", "along the other diagonal")  # if square
 
 
 @probe("mirrors", states=[MirrorsFact])
 class Mirrors:
-    """Counts the samples whose target fits their picture, and those whose mirrored target does, both clearly."""
+    """Counts the samples whose target fits their picture, and those whose turned target does, both clearly.
+
+    Also how often the target of another sample would: as often, if pictures and targets are unrelated.
+    """
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
@@ -59,7 +64,8 @@ class Mirrors:
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
-            fact = MirrorsFact(straight=found[0], mirrored=dict(zip(AXES, found[1:], strict=True)))
+            mirrored = dict(zip((*AXES, *TURNED), found[2:], strict=False))
+            fact = MirrorsFact(straight=found[0], mirrored=mirrored, strangers=found[1])
             self.watcher.state(fact, site=site, phase="train", step=step)
 
         self.watcher.read(counts, use)
@@ -72,17 +78,43 @@ def _fits(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     classes = not targets.dtype.is_floating_point and targets.shape[1] == 1
     fit = _explained if classes else _correlated
     small, few = (_thinned(pictures), _thinned(targets)) if classes else (_pooled(pictures), _pooled(targets.float()))
-    straight = fit(small, few)
-    mirrored = [fit(small, few.flip(axes)) for axes in AXES.values()]
+    straight, *mirrored = [fit(small, each) for each in _turns(few)]
     best = torch.stack(mirrored).amax(0)
     counts = [((straight > best + CLEAR) & (straight > STRONG)).sum()]
     counts += [((each > straight + CLEAR) & (each > STRONG) & (each == best)).sum() for each in mirrored]
+    others, *turned = [fit(small, each) for each in _turns(few.roll(1, 0))]
+    best = torch.stack(turned).amax(0)
+    counts.insert(1, (((others - best).abs() > CLEAR) & (torch.maximum(others, best) > STRONG)).sum())
     return torch.stack(counts).float()
 
 
+def _turns(targets: torch.Tensor) -> list[torch.Tensor]:
+    """As it is, mirrored, and turned, if that leaves its shape as it is."""
+    found = [targets, *(targets.flip(axes) for axes in AXES.values())]
+    if targets.shape[-1] == targets.shape[-2]:
+        turned = targets.transpose(-1, -2)
+        found += [turned.flip(-2), turned.flip(-1), turned, turned.flip(-1, -2)]
+    return found
+
+
 def _correlated(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Of brightness and target, whatever the sign."""
-    return (_unit(pictures.mean(1, keepdim=True)) * _unit(targets.mean(1, keepdim=True))).sum((-1, -2, -3)).abs()
+    """Of the target and the mixture of colours that fits it best: objects may be as bright as the rest."""
+    return (basis(pictures).mT @ _unit(targets.mean(1, keepdim=True)).flatten(2).mT).square().sum((1, 2)).sqrt()
+
+
+def basis(pictures: torch.Tensor) -> torch.Tensor:
+    """Of each picture's colours, orthonormal: (sample, pixel, colour)."""
+    few = pictures if pictures.shape[1] <= COLOURS else pictures.mean(1, keepdim=True)
+    colours = [channel - channel.mean((-1, -2), keepdim=True) for channel in few.unbind(1)]
+    found: list[torch.Tensor] = []
+    for colour in (channel.flatten(1) for channel in colours):
+        size = torch.linalg.vector_norm(colour, dim=1, keepdim=True)
+        for before in found:
+            colour = colour - (colour * before).sum(1, keepdim=True) * before
+        length = torch.linalg.vector_norm(colour, dim=1, keepdim=True)
+        new = length > 1e-3 * size + 1e-6  # else it is a mixture of the others, and what is left is rounding
+        found.append(torch.where(new, colour / length.clamp(min=1e-6), torch.zeros_like(colour)))
+    return torch.stack(found, dim=2)
 
 
 def _explained(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
