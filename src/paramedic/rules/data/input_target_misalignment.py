@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import math
 from collections import Counter
@@ -18,9 +17,9 @@ from paramedic.rules.lines import Places, argument_history, edited_at, first_lin
 from paramedic.rules.outcome import Outcome, last_outcome, outcome
 from paramedic.rules.relation import BY_CHANCE, relation
 from paramedic.rules.support import at as place
-from paramedic.static.blocks import loop_around
-from paramedic.static.history import Link, history
-from paramedic.static.program import called, program
+from paramedic.static.history import Link
+from paramedic.static.program import program
+from paramedic.static.shuffling import read_shuffled
 from paramedic.static.signs import lists_files
 
 if TYPE_CHECKING:
@@ -257,24 +256,7 @@ def _paired_at(run: Run, loader: Loader | None, otherwise: Where, stored: Link |
 def _stored_shuffled(run: Run, loader: Loader | None) -> Link | None:
     """Where the inputs of this loader were computed from another that shuffles."""
     given = argument_history(run, loader.where, ("DataLoader",), 0, "dataset") if loader is not None else []
-    return next((link for link in given if _read_shuffled(run, link)), None)
-
-
-def _read_shuffled(run: Run, link: Link) -> bool:
-    """`[encode(x) for x, _ in loader]`, or the same in a loop: what is stored comes in the order of a shuffled loader.
-
-    Labels that are taken from the data set itself then belong to other samples.
-    """
-    loop = loop_around(link.scope, link.line) if link.kind != "given" else None
-    parts = [node.iter for node in ast.walk(link.node) if isinstance(node, ast.comprehension)]
-    for part in [*parts, *([loop.iter] if loop is not None else [])]:
-        made = [part, *(each.node for each in history(program(run), link.scope, part))]
-        calls = [node for tree in made for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        orders = [(called(call), word.value) for call in calls for word in call.keywords if word.arg == "shuffle"]
-        fixed = any(isinstance(value, ast.Constant) and not value.value for _, value in orders)
-        if not fixed and any(name == "DataLoader" for name, _ in orders):
-            return True
-    return False
+    return next((link for link in given if read_shuffled(program(run), link)), None)
 
 
 def _learnt_nothing(run: Run, judged: Outcome) -> bool:
