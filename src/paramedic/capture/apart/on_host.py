@@ -14,6 +14,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from paramedic.patching import Patches
+
 MOST_BYTES = 1 << 30
 _ACCELERATOR = re.compile(r"cuda(:\d+)?")
 
@@ -100,6 +102,7 @@ def _on_host(value: object) -> Any:
 def staying(question: Callable[[], object]) -> object:
     """In the fork: the answer to a question that may speak of accelerators."""
     torch.set_default_device("cpu")
-    torch.cuda.is_bf16_supported = lambda *_, **__: True  # autocast wants to know, and must not ask the accelerator
+    # Autocast wants to know, and must not ask the accelerator.
+    Patches().stand_in(torch.cuda, "is_bf16_supported", lambda *_, **__: True)
     with torch._C._EnableTorchFunction(), _Stays():
         return question()
