@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from paramedic.findings import SEVERITY_ORDER, Finding, Where
 
@@ -16,9 +15,9 @@ _NUMBER = re.compile(r"\d[\d,.]*(?:e[+-]?\d+)?")
 def told_once(ranks: Iterable[Iterable[Finding]]) -> list[Finding]:
     """The findings of all ranks; of those that differ in numbers only the most serious and earliest, with the others'
     ranks."""
-    alike: dict[tuple[Any, ...], list[Finding]] = {}
+    alike: dict[tuple[object, ...], list[Finding]] = {}
     for findings in ranks:
-        met: Counter[tuple[Any, ...]] = Counter()  # one rank may have several, of layers that differ in their number
+        met: Counter[tuple[object, ...]] = Counter()  # one rank may have several, of layers that differ in their number
         for finding in findings:
             where = finding.where
             kind = (finding.code, where.file, where.line, where.module, _NUMBER.sub("0", finding.what))

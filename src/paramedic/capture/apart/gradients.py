@@ -6,10 +6,10 @@ Then the nodes of the graph are called one after the other from here, on the hos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
+from torch.autograd.graph import Node
 
 
 def gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
@@ -25,7 +25,7 @@ def gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[torch.
 def without_engine(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
     if loss.grad_fn is None:
         raise RuntimeError("the loss depends on nothing that has a gradient")
-    arrived: dict[Any, dict[int, torch.Tensor]] = {loss.grad_fn: {loss.output_nr: torch.ones_like(loss)}}
+    arrived: dict[Node, dict[int, torch.Tensor]] = {loss.grad_fn: {loss.output_nr: torch.ones_like(loss)}}
     found: dict[int, torch.Tensor] = {}
     with torch.no_grad():
         for node in _users_first(loss.grad_fn):
@@ -44,7 +44,7 @@ def without_engine(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[t
     return [found.get(id(leaf)) for leaf in leaves]
 
 
-def _called(node: Any, given: dict[int, torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
+def _called(node: Node, given: dict[int, torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
     wanted = node._input_metadata
     if isinstance(node, BackwardCFunction):  # of the user's, who expects zeros where nothing arrives
         zeros = [torch.zeros(w.shape, dtype=w.dtype) if w is not None else None for w in wanted]
@@ -54,15 +54,15 @@ def _called(node: Any, given: dict[int, torch.Tensor]) -> tuple[torch.Tensor | N
     return passed_on if isinstance(passed_on, tuple) else (passed_on,)
 
 
-def _fitting(gradient: torch.Tensor, wanted: Any) -> torch.Tensor:
+def _fitting(gradient: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """As the engine does: what was broadcast is summed up, and of the right type."""
     summed = gradient if gradient.shape == wanted.shape else gradient.sum_to_size(wanted.shape)
     return summed.to(wanted.dtype)
 
 
-def _users_first(root: Any) -> list[Any]:
+def _users_first(root: Node) -> list[Node]:
     """Each node after all nodes that pass something on to it."""
-    waiting: dict[Any, int] = {root: 0}  # how many have not been called yet
+    waiting: dict[Node, int] = {root: 0}  # how many have not been called yet
     unseen = [root]
     while unseen:
         for further, _ in unseen.pop().next_functions:

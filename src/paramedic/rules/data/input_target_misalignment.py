@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Confusion, Input, LabelledSamples, Loader, Partners, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
+from paramedic.rules.confusion import by_chance, varies
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, at
@@ -24,8 +25,6 @@ from paramedic.static.signs import lists_files
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
-
-Table = Sequence[tuple[int, Sequence[tuple[int, int]]]]  # label, and how often it got each answer
 
 
 @rule(
@@ -186,11 +185,11 @@ def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -
         judged = outcome(run)
         if judged.bad or judged.prior is None or judged.curve.end > learnt * judged.prior:
             return
-        varied = [event for event in large if _varies(event.rows)]
-        if len(varied) < 2 or any(_by_chance(event.rows) is None for event in varied):
+        varied = [event for event in large if varies(event.rows)]
+        if len(varied) < 2 or any(by_chance(event.rows) is None for event in varied):
             return
         last = max(varied, key=lambda event: event.step)
-        expected = _by_chance(last.rows) or 0.0
+        expected = by_chance(last.rows) or 0.0
         total = sum(total for _, total, *_ in last.labels)
         right = sum(n for label, answers in last.rows for answer, n in answers if label == answer)
         loader = run.first(Loader)
@@ -267,7 +266,7 @@ def _learnt_nothing(run: Run, judged: Outcome) -> bool:
     tables = [event.rows for event in run.facts(Confusion, phase="eval") if event.rows]
     if len(losses) < 2 and len(tables) < 2:
         return judged.bad  # a little less than guessing is what memorising gives
-    at_chance = all(_by_chance(rows) is not None for rows in tables if len(rows) > 1)
+    at_chance = all(by_chance(rows) is not None for rows in tables if len(rows) > 1)
     return at_chance and (not losses or min(losses) > 0.98 * judged.prior)
 
 
@@ -287,30 +286,6 @@ def _passes(judged: Outcome, loader: Loader | None) -> float:
     if loader is None or not loader.batches:
         return math.inf
     return judged.curve.steps / loader.batches
-
-
-def _varies(rows: Table) -> bool:
-    """Neither one prediction nor one label for nearly all."""
-    labels = [sum(n for _, n in answers) for _, answers in rows]
-    given: Counter[int] = Counter()
-    for _, answers in rows:
-        given.update(dict(answers))
-    return max(labels) <= 0.8 * sum(labels) and max(given.values()) <= 0.8 * sum(labels)
-
-
-def _by_chance(rows: Table) -> float | None:
-    """How many predictions would be right if predictions and labels were independent; None if they are not."""
-    table = {(label, answer): n for label, answers in rows for answer, n in answers}
-    total = sum(table.values())
-    labels = {label: sum(n for (each, _), n in table.items() if each == label) for label, _ in table}
-    answers = {answer: sum(n for (_, each), n in table.items() if each == answer) for _, answer in table}
-    expected = {(i, j): labels[i] * answers[j] / total for i in labels for j in answers}
-    surprise = sum((table.get(place, 0) - e) ** 2 / e for place, e in expected.items())
-    freedom = (len(labels) - 1) * (len(answers) - 1)
-    right = sum(n for (label, answer), n in table.items() if label == answer)
-    hits = sum(e for (label, answer), e in expected.items() if label == answer)
-    independent = surprise < freedom + 4 * math.sqrt(2 * freedom) and right < hits + 2 * math.sqrt(hits)
-    return hits if independent else None
 
 
 # In an audit: the data itself, before any training.

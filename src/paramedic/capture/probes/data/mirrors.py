@@ -13,6 +13,7 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
+from paramedic.capture.pictures import AXES, SMALLEST, basis
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
@@ -22,11 +23,8 @@ from paramedic.record.writer import Site
 
 LOOKS, SAMPLES, SIDE = 24, 16, 32  # per place; per look; pixels to which pictures are reduced
 MOST_VALUES = 4_000_000  # of the pictures in one look
-SMALLEST = 8  # pixels along a side
 CLASSES = 32  # that are told apart
 CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how well it must fit at least
-COLOURS = 4  # more channels than that are features, of which the mean is looked at
-AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
 TURNED = ("a quarter turn", "three quarter turns", "along the diagonal", "along the other diagonal")  # if square
 
 
@@ -100,21 +98,6 @@ def _turns(targets: torch.Tensor) -> list[torch.Tensor]:
 def _correlated(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Of the target and the mixture of colours that fits it best: objects may be as bright as the rest."""
     return (basis(pictures).mT @ _unit(targets.mean(1, keepdim=True)).flatten(2).mT).square().sum((1, 2)).sqrt()
-
-
-def basis(pictures: torch.Tensor) -> torch.Tensor:
-    """Of each picture's colours, orthonormal: (sample, pixel, colour)."""
-    few = pictures if pictures.shape[1] <= COLOURS else pictures.mean(1, keepdim=True)
-    colours = [channel - channel.mean((-1, -2), keepdim=True) for channel in few.unbind(1)]
-    found: list[torch.Tensor] = []
-    for colour in (channel.flatten(1) for channel in colours):
-        size = torch.linalg.vector_norm(colour, dim=1, keepdim=True)
-        for before in found:
-            colour = colour - (colour * before).sum(1, keepdim=True) * before
-        length = torch.linalg.vector_norm(colour, dim=1, keepdim=True)
-        new = length > 1e-3 * size + 1e-6  # else it is a mixture of the others, and what is left is rounding
-        found.append(torch.where(new, colour / length.clamp(min=1e-6), torch.zeros_like(colour)))
-    return torch.stack(found, dim=2)
 
 
 def _explained(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -12,8 +12,8 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
+from paramedic.capture.pictures import AXES, COLOURS, SMALLEST, basis
 from paramedic.capture.probe import probe
-from paramedic.capture.probes.data.mirrors import AXES, COLOURS, SMALLEST, basis
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.program.where import user_site
