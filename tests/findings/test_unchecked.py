@@ -98,7 +98,7 @@ def test_who_might_have_explained_what_was_seen_is_named(tmp_path: Path) -> None
     rules = (clear("PM100"), clear("PM201"), hasty("PM200", "PM101"), hasty("PM202", "PM601"))
     diagnosis = diagnosed(tmp_path, rules=rules, last=math.nan)
     assert diagnosis.verdict == "inconclusive"
-    assert "the loss at train.py:9 is nan" in diagnosis.reason
+    assert "the loss at train.py:9 is NaN" in diagnosis.reason
     assert diagnosis.reason.endswith("PM200 might explain it, but saw too little")
 
 
