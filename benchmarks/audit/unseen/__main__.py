@@ -15,14 +15,14 @@ import sklearn.ensemble
 import sklearn.neighbors
 import sklearn.svm  # noqa: F401
 
-from benchmarks.audit.unseen import clean, fifth, fourth, pictures, scripts, sixth, tables, texts, third
+from benchmarks.audit.unseen import clean, fourth, pictures, scripts, tables, texts, third
 from benchmarks.audit.unseen.case import Case, Plant
+from benchmarks.audit.unseen.written import planted
 
 SECOND: tuple[Plant, ...] = (*tables.FAULTS, *pictures.FAULTS, *texts.FAULTS, *scripts.FAULTS, *clean.CLEAN)
 THIRD: tuple[Plant, ...] = (*third.FAULTS, *third.CLEAN)
 FOURTH: tuple[Plant, ...] = (*fourth.FAULTS, *fourth.CLEAN)
-FIFTH: tuple[Plant, ...] = (*fifth.FAULTS, *fifth.CLEAN)
-SIXTH: tuple[Plant, ...] = (*sixth.FAULTS, *sixth.CLEAN)
+FIFTH, SIXTH = planted("fifth"), planted("sixth")
 
 
 def audited(case: Case, here: Path) -> list[dict[str, Any]]:

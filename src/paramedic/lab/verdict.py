@@ -13,7 +13,7 @@ from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab, Tried
 from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import demonstrated, far_better, improving, standing_still
+from paramedic.rules.standing import LITTLE, demonstrated, far_better, improving, standing_still
 
 # The longest prefix counts. Codes that are missing here say nothing about why a result is bad: speed, memory, habits.
 CAUSES: dict[str, Cause] = {
@@ -37,7 +37,6 @@ LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what 
 SHOWN = 0.85  # that the script does what its data allow
 NOT_SHOWN = 0.6  # but the loss falls, and nothing that might be in the way is
 LITTLE_LEARNT, HALF_AS_GOOD, OWN_METRIC = 0.65, 0.6, 0.5
-LITTLE = 0.25  # of the loss of guessing: whether the data could tell more, nobody knows
 STILL = 0.02  # of the weights, by which all updates together could have moved them
 FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
@@ -113,7 +112,7 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     if still is not None and (shown is None or lab.skill is None):  # no other evidence from unseen samples
         return "unknown", None, still
     if shown is not None:
-        little = lab.skill is not None and lab.skill < LITTLE
+        little = lab.skill is not None and lab.skill < LITTLE  # whether the data could tell more, nobody knows
         return "none", LITTLE_LEARNT if little else SHOWN, f"{_why_healthy(lab)}; {shown}"
     if linear is not None and far_better(lab, linear) and lab.base.data.status == "ended":
         ends = f"a linear model in its place ends at {linear.last:.3g}, your own at {lab.base.last:.3g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from paramedic.capture.apart.on_host import Copies, TooLarge, copies_of
+from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused
 from paramedic.capture.inquest.excerpt import Excerpt
 
@@ -20,10 +20,9 @@ def hosted(modules: list[nn.Module], parameters: int, candidates: list[Excerpt])
     if parameters > MOST_PARAMETERS:
         raise Refused("the models are too large for a step to be run again on the host")
     try:
-        copies = copies_of(modules)
-        if copies is not None:
-            for statements in candidates:
-                copies.of_used(statements.code.co_names, statements.variables)
+        copies = Copies(modules)
+        for statements in candidates:
+            copies.of_used(statements.code.co_names, statements.variables)
         return copies
     except TooLarge:
         raise Refused("what the step uses is too large to be copied to the host") from None

@@ -121,7 +121,9 @@ def _outweighing(run: Run, strong: float, times: float) -> Iterator[Finding]:
         what=f"{optimizer.class_} adds the weight decay of {decay:g} to the gradients: it is {typical:.2g} times as "
         f"large as they are, and outweighs them in {len(outweighed)} of {len(shares)} weight matrices",
         why="so each update mostly pulls the weights to 0, and the data hardly matter",
-        remedy=f"use torch.optim.AdamW(…, weight_decay={decay:g}), which keeps the decay apart, or weight_decay=1e-4",
+        remedy=f"use torch.optim.AdamW(…, weight_decay={decay:g}), which keeps the decay apart, or weight_decay=1e-4"
+        if optimizer.class_ == "Adam"
+        else "lower it: weight_decay=1e-4",
         where=optimizer.where,
         evidence=(
             Evidence(name="weight_decay", value=decay, limit="about 1e-4"),
