@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 
 import torch
@@ -11,12 +10,10 @@ from torch.nn import functional as F
 from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
-from paramedic.capture.pictures import AXES, SMALLEST, basis
+from paramedic.capture.pictures import AXES, Pairing, basis
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.program.tensors import tensors_in
 from paramedic.program.where import user_site
 from paramedic.record.facts import Mirrors as MirrorsFact
 from paramedic.record.writer import Site
@@ -37,26 +34,22 @@ class Mirrors:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._picture: weakref.ref[torch.Tensor] | None = None
+        self._pairing = Pairing()
         self._looks: Counter[Site] = Counter()
 
     @on(moments.model_called)
     def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if call.grad and call.training:
-            pictures = [t for _, t in tensors_in((args, kwargs)) if t.dim() == 4 and t.dtype.is_floating_point]
-            self._picture = weakref.ref(pictures[0]) if len(pictures) == 1 else None
+            self._pairing.given(args, kwargs)
 
     @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
-        picture = self._picture() if self._picture is not None else None
-        if picture is None or not prediction.requires_grad or target.requires_grad or target.dim() not in (3, 4):
-            return
-        sizes = picture.shape[-2:]
-        if target.shape[0] != picture.shape[0] or target.shape[-2:] != sizes or min(sizes) < SMALLEST:
+        picture = self._pairing.of(prediction, target)
+        if picture is None:
             return
         site = user_site()
         self._looks[site] += 1
-        if self._looks[site] > LOOKS or not (readable(picture) and readable(target)):
+        if self._looks[site] > LOOKS:
             return
         counts = _fits(picture, target if target.dim() == 4 else target[:, None])
         step = self.watcher.step

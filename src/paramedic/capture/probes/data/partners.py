@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import weakref
-
 import torch
 from torch.nn import functional as F
 
 from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
-from paramedic.capture.pictures import AXES, COLOURS, SMALLEST, basis
+from paramedic.capture.pictures import AXES, COLOURS, Pairing, basis
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.program.tensors import tensors_in
 from paramedic.program.where import user_site
 from paramedic.record.facts import Partners as PartnersFact
 from paramedic.record.writer import NOWHERE
@@ -35,7 +31,7 @@ class Partners:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._picture: weakref.ref[torch.Tensor] | None = None
+        self._pairing = Pairing()
         self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
         self._count = 0
         self._site = NOWHERE
@@ -43,21 +39,17 @@ class Partners:
     @on(moments.model_called)
     def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if call.grad and call.training and self._count < MOST:
-            pictures = [t for _, t in tensors_in((args, kwargs)) if t.dim() == 4 and t.dtype.is_floating_point]
-            self._picture = weakref.ref(pictures[0]) if len(pictures) == 1 else None
+            self._pairing.given(args, kwargs)
 
     @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
-        picture = self._picture() if self._picture is not None else None
-        if picture is None or not prediction.requires_grad or target.requires_grad or target.dim() not in (3, 4):
-            return
-        sizes = picture.shape[-2:]
-        if target.shape[0] != picture.shape[0] or target.shape[-2:] != sizes or min(sizes) < SMALLEST:
+        picture = self._pairing.of(prediction, target)
+        if picture is None:
             return
         site = user_site()
-        if self._count >= MOST or (self._kept and self._site != site) or not (readable(picture) and readable(target)):
+        if self._count >= MOST or (self._kept and self._site != site):
             return
-        self._picture = None  # one loss per picture: a sum of several has the same target
+        self._pairing.forget()  # one loss per picture: a sum of several has the same target
         self._site = site
         most = max(1, min(BATCH, MOST - self._count, MOST_VALUES // picture[0].numel()))
         self._kept.append((_colours(picture[:most].detach()), _drawing(target[:most].detach())))
