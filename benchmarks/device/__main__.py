@@ -31,6 +31,8 @@ NOT_FOR_DEVICES = re.compile(
     r"(same device|Expected a .* device type|can't convert cuda|re-initialize CUDA|map_location|device='cuda' generator"
     r"|Cannot access data pointer|pin memory|only dense CPU tensors|initialization error)"
 )
+# Faults on a CPU that are none on a GPU.
+ONLY_ON_A_CPU = ("PM410-aliased-state-dict/sick_detached",)  # `.cpu()` copies there
 VARIANTS = {"": {}, "bf16": {"BRIDGE_HALF": "1"}, "fused": {"BRIDGE_FUSED": "1"}}
 
 
@@ -88,9 +90,11 @@ def _cases_and_real() -> list[Task]:
         if program.source == "cases" or (program.source == "real" and real % EVERY_REAL == 0):
             wanted.append(program)
     return [
-        Task(name=p.name, group=p.source, script=str(p.script), codes=p.codes, line=p.line)
+        Task(name=p.name, group=p.source, script=str(p.script))
+        if p.name in ONLY_ON_A_CPU
+        else Task(name=p.name, group=p.source, script=str(p.script), codes=p.codes, line=p.line)
         for p in wanted
-    ]  # fmt: skip
+    ]
 
 
 def _own() -> list[Task]:

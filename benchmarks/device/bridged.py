@@ -46,18 +46,40 @@ def draw_on_host(owner: Any, name: str) -> None:
 
 
 def draw_there(name: str) -> None:
-    """Numbers of a generator of the host are drawn there and sent over."""
+    """Random numbers are drawn on the host, so that a program has the data that it has on a CPU, and sent over."""
     original = getattr(torch, name)
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
         generator = kwargs.get("generator")
-        if generator is None or generator.device.type != "cpu" or "device" in kwargs:
+        elsewhere = generator is not None and generator.device.type != "cpu"
+        if elsewhere or "device" in kwargs or "out" in kwargs or torch.get_default_device().type == "cpu":
             return original(*args, **kwargs)
         with torch.device("cpu"):
-            found = original(*[a.cpu() if isinstance(a, torch.Tensor) else a for a in args], **kwargs)
-        return found.to(os.environ["BRIDGE_DEVICE"])
+            sent = [a.detach().cpu() if isinstance(a, torch.Tensor) else a for a in args]
+            found = original(*sent, **kwargs)
+        first = args[0] if args else None
+        device = first.device if isinstance(first, torch.Tensor) else os.environ["BRIDGE_DEVICE"]
+        # The request for a gradient is for the tensor that the program gets.
+        return found.detach().to(device).requires_grad_() if found.requires_grad else found.to(device)
 
     setattr(torch, name, drawn)
+
+
+def start_there(kind: Any) -> None:
+    """A layer's first weights are drawn on the host, too."""
+    original = kind.reset_parameters
+
+    def started(self: nn.Module) -> None:
+        for parameter in self.parameters():
+            parameter.data = parameter.data.cpu()
+        with torch.device("cpu"):
+            original(self)
+        for parameter in self.parameters():
+            parameter.data = parameter.data.to(os.environ["BRIDGE_DEVICE"])
+        if isinstance(self, nn.RNNBase):
+            self.flatten_parameters()
+
+    kind.reset_parameters = started
 
 
 def port() -> None:
@@ -73,8 +95,12 @@ def port() -> None:
         return pack(batch, lengths.cpu() if isinstance(lengths, torch.Tensor) else lengths, *args, **kwargs)
 
     _device_constructors()  # torch remembers its own functions by this, which those below are not
-    for name in ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"):
+    drawing = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "rand_like", "randn_like")
+    for name in drawing:
         draw_there(name)
+    for kind in vars(nn.modules).values():
+        if "reset_parameters" in getattr(kind, "__dict__", {}):
+            start_there(kind)
     torch.from_numpy = lambda array: from_numpy(array).to(device)
     torch.Tensor.numpy = lambda self, **kwargs: numpy(self.cpu(), **kwargs)
     torch.Tensor.__array__ = lambda self, *args, **kwargs: numpy(self.detach().cpu()).__array__(*args, **kwargs)
