@@ -7,17 +7,13 @@ already is not run again.
 from __future__ import annotations
 
 import argparse
-import queue
-import time
 import zlib
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from benchmarks.accuracy.programs import Program, real_programs
+from benchmarks.cure.pool import each, keep, kept
 from benchmarks.cure.running import Row, run
 from benchmarks.cure.table import write
-from benchmarks.warm import Warm
 
 HERE = Path(__file__).parent
 KEPT = HERE.parents[1] / "build" / "cure.jsonl"
@@ -30,25 +26,24 @@ def main() -> None:
     chosen = programs[: options.sample] if options.sample else programs
     if options.only:
         chosen = [program for program in programs if any(name in program.name for name in options.only.split(","))]
-    kept: Path = options.kept
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    rows = [Row.from_json(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    done = {row.program for row in rows}
-    reports = kept.with_suffix(".reports")
-    if not options.table:
-        reports.mkdir(exist_ok=True)
-        waiting = [program for program in chosen if program.name not in done]
-        with kept.open("a") as stream:
-            until = time.monotonic() + options.seconds
-            for row in run_all(waiting, options.jobs, limit=options.limit, until=until, reports=reports):
-                rows.append(row)
-                stream.write(row.as_json() + "\n")
-                stream.flush()
-                print(row.as_json(), flush=True)
-        cured = sum(row.cured for row in rows)
-        print(f"{cured} of {len(rows)} cured, {len(programs) - len(rows)} not run")
+    rows = [Row.from_fields(fields) for fields in kept(options.kept)]
     if options.table:
         write(rows, HERE / "RESULTS.md", of=len(programs))
+        return
+    done = {row.program for row in rows}
+    reports = options.kept.with_suffix(".reports")
+    reports.mkdir(parents=True, exist_ok=True)
+    waiting = [program for program in chosen if program.name not in done]
+    for row in each(
+        waiting,
+        lambda program, server: run(program, server, options.limit, reports),
+        jobs=options.jobs,
+        seconds=options.seconds,
+    ):
+        rows.append(row)
+        keep(options.kept, row.as_json())
+        print(row.as_json(), flush=True)
+    print(f"{sum(row.cured for row in rows)} of {len(rows)} cured, {len(programs) - len(rows)} not run")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,30 +56,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kept", type=Path, default=KEPT, help="where results are, one JSON object per line")
     parser.add_argument("--table", action="store_true", help="only write RESULTS.md from what is there")
     return parser
-
-
-def run_all(programs: list[Program], jobs: int, *, limit: float, until: float, reports: Path) -> Iterator[Row]:
-    """Several at a time; rows come as they are ready."""
-    servers: queue.SimpleQueue[Warm] = queue.SimpleQueue()
-    for _ in range(min(jobs, len(programs))):
-        servers.put(Warm())
-
-    def one(program: Program) -> Row | None:
-        if time.monotonic() > until:
-            return None
-        server = servers.get()
-        try:
-            return run(program, server, limit, reports)
-        finally:
-            servers.put(server)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        for ready in as_completed([pool.submit(one, program) for program in programs]):
-            row = ready.result()
-            if row is not None:
-                yield row
-    while not servers.empty():
-        servers.get().close()
 
 
 def found_pairs() -> list[Program]:

@@ -1,6 +1,7 @@
 """`python -m benchmarks.cure.healthy`: `paramedic cure --unsafe --write` on healthy programs, which must stay as is.
 
-Results are appended to `--kept` as they come; a program that is there already is not run again.
+Results are appended to `--kept` as they come; a program that is there already is not run again, unless it could not be
+examined; `--seconds 0` only writes the table.
 """
 
 from __future__ import annotations
@@ -10,14 +11,13 @@ import json
 import os
 import shutil
 import tempfile
-import time
 import zlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy.programs import Program, all_programs
+from benchmarks.cure.pool import each, keep, kept
 from benchmarks.warm import Warm
 
 HERE = Path(__file__).parent
@@ -55,8 +55,7 @@ class Row:
         return self.examined and not self.proposed and not self.uncured
 
     @classmethod
-    def from_json(cls, line: str) -> Row:
-        fields: dict[str, Any] = json.loads(line)
+    def from_fields(cls, fields: dict[str, Any]) -> Row:
         return cls(**fields | {name: tuple(fields[name]) for name in ("proposed", "uncured")})
 
 
@@ -64,35 +63,29 @@ def main() -> None:
     options = _parser().parse_args()
     programs = [program for program in all_programs() if not program.is_sick]
     programs.sort(key=lambda program: (program.source in LAST, zlib.crc32(program.name.encode())))
-    kept: Path = options.kept
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    rows = [Row.from_json(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    if not options.table:
-        done = {(row.kind, row.program) for row in rows}
-        waiting = [program for program in programs if (program.source, program.name) not in done]
-        with kept.open("a") as stream:
-            for row in run_all(waiting, limit=options.limit, until=time.monotonic() + options.seconds):
-                rows.append(row)
-                print(json.dumps(asdict(row)), file=stream, flush=True)
-                print(row, flush=True)
-    write(rows, programs, HERE / "HEALTHY.md")
+    rows = {(row.kind, row.program): row for row in map(Row.from_fields, kept(options.kept))}
+    done = {place for place, row in rows.items() if row.examined}
+    waiting = [program for program in programs if (program.source, program.name) not in done]
+    for row in each(
+        waiting,
+        lambda program, server: run(program, server, options.limit),
+        jobs=options.jobs,
+        seconds=options.seconds,
+    ):
+        rows[row.kind, row.program] = row
+        keep(options.kept, json.dumps(asdict(row)))
+        print(row, flush=True)
+    write(list(rows.values()), programs, options.table)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one program")
-    parser.add_argument("--seconds", type=float, default=1e9, help="no program is begun later than this")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no program is begun later than this; 0: none")
     parser.add_argument("--kept", type=Path, default=KEPT, help="where results are, one JSON object per line")
-    parser.add_argument("--table", action="store_true", help="only write HEALTHY.md from what is there")
+    parser.add_argument("--table", type=Path, default=HERE / "HEALTHY.md", help="where the table goes")
     return parser
-
-
-def run_all(programs: list[Program], *, limit: float, until: float) -> Iterator[Row]:
-    with Warm() as server:
-        for program in programs:
-            if time.monotonic() > until:
-                return
-            yield run(program, server, limit)
 
 
 def run(program: Program, server: Warm, limit: float) -> Row:

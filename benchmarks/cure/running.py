@@ -40,8 +40,7 @@ class Row:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, line: str) -> Row:
-        fields: dict[str, Any] = json.loads(line)
+    def from_fields(cls, fields: dict[str, Any]) -> Row:
         fields |= {name: tuple(fields[name]) for name in ("left", "edits")}
         fields["compared"] = {name: tuple(pair) for name, pair in fields["compared"].items()}
         return cls(**fields)

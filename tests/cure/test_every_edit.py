@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.cure.edits import CHECKS, FACTS, SAID, examine, invented
+from benchmarks.cure.edit_checks import CHECKS, FACTS, SAID, examine, invented
 
 from paramedic.cure.catalogue import all_remedies
 from paramedic.cure.project import Project
@@ -54,5 +54,5 @@ def _around(text: str, splices: tuple[tuple[int, int, str], ...]) -> list[str]:
 def test_an_edit_is_made_once_and_is_the_same_on_windows(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text((CASES / "PM101-non-finite-loss" / "sick.py").read_text())
-    count = examine(list(invented("train.py", script.read_text())), Project(folder=tmp_path))
+    count = examine(list(invented("train.py", script.read_text())), Project(folder=tmp_path), [])
     assert count["edits"] > 10 and {count[check] for check in CHECKS} == {count["edits"]}
