@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from paramedic.cure import fixes
 from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.cure.project import Project
 from paramedic.cure.proof import Proof, Trial
+from paramedic.cure.report import verdict
 from paramedic.cure.session import Session
 from paramedic.findings import Diagnosis, Finding, RunFacts, Where
 from paramedic.lab.experiment import Result
@@ -126,11 +128,11 @@ def _proof(text: str, splice: Splice) -> Proof:
     )
 
 
-def cure(folder: Path, text: str) -> tuple[Any, list[str]]:
+def cure(folder: Path, text: str, recorded: Trial | None = None) -> tuple[Any, list[str]]:
     (folder / "train.py").write_text(text)
     session = Watched(Runs(), (), {}, steps=10, unsafe=True, tick=lambda names: None)  # type: ignore[arg-type]
     session.seen = []
-    return session.cure(Project(folder=folder)), session.seen
+    return session.cure(Project(folder=folder), recorded), session.seen
 
 
 def test_a_healthy_program_runs_once_and_nothing_is_proposed(tmp_path: Path) -> None:
@@ -153,3 +155,38 @@ def test_findings_are_cured_one_after_the_other_each_in_the_program_so_far(tmp_p
     assert "softmax" not in seen[-1] and "zero_grad" in seen[-1]
     again, seen = cure(tmp_path, seen[-1])
     assert again.confirmed == [] and len(seen) == 1  # a second cure finds nothing to do
+
+
+def test_what_a_recorded_run_found_is_tried_beside_the_run_to_compare_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Runs, "jobs", 2)
+    alone, seen_alone = cure(tmp_path, SCRIPT)
+    outcome, seen = cure(tmp_path, SCRIPT, _trial(SCRIPT))
+    assert [proof.finding.code for proof in outcome.confirmed] == ["PM502", "PM601"]
+    assert seen == seen_alone  # the edit that was tried ahead is not tried again
+    assert outcome.project.changed() == alone.project.changed()
+
+
+def test_a_recorded_run_without_alarm_or_remedy_takes_no_other_run(tmp_path: Path) -> None:
+    for code, reasons in (("", []), ("PM701", ["there is no remedy for PM701 yet"])):
+        outcome, seen = cure(tmp_path, SCRIPT, _told(*([code] if code else [])))
+        assert seen == [] and [uncured.reason for uncured in outcome.uncured] == reasons
+
+
+def test_what_only_the_recorded_run_had_shown_is_said_to_be_left(tmp_path: Path) -> None:
+    outcome, _ = cure(tmp_path, SCRIPT, _told("PM502", "PM601", "PM207"))
+    [unseen] = outcome.unseen
+    assert unseen.finding.code == "PM207" and "--steps 5000" in unseen.reason
+    assert [finding.code for finding in outcome.left] == ["PM207"] and len(outcome.confirmed) == 2
+    assert verdict(outcome).startswith("partly cured. 2 edits confirmed, 1 finding left.")
+
+
+def _told(*codes: str) -> Trial:
+    """What the record of a long run says."""
+    trial = _trial(SCRIPT)
+    assert trial.diagnosis is not None
+    findings = tuple(_finding(code, 3 if code == "PM601" else 2) for code in codes)
+    return replace(
+        trial, result=replace(trial.result, steps=5000), diagnosis=replace(trial.diagnosis, findings=findings)
+    )

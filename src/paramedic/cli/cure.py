@@ -13,20 +13,26 @@ from paramedic.cli.diagnose import Jobs, On, runner_for
 from paramedic.cli.options import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Html, Json, Sarif
-from paramedic.config import load_config, new_run_id, rule_options, runs_folder
+from paramedic.config import Config, load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 from paramedic.launch import check as check_target
 from paramedic.paths import check_folder, check_outputs, write_text
 from paramedic.rules.catalogue import select as select_rules
+from paramedic.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from paramedic.cure.proof import Trial
     from paramedic.cure.session import Outcome
 
 Write = Annotated[bool, typer.Option("--write", help="Apply the confirmed edits to your files.")]
 Unsafe = Annotated[bool, typer.Option("--unsafe", help="Also try edits that take a judgement, such as learning rates.")]
 Force = Annotated[bool, typer.Option("--force", help="Write although the git tree has uncommitted changes.")]
 Diff = Annotated[Path | None, typer.Option("--diff", metavar="FILE", help="Save the edits as a patch for git apply.")]
+From = Annotated[
+    str | None,
+    typer.Option("--run", metavar="RUN", help="Begin with the findings of this run of the script: id, folder or last."),
+]
 Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Maximum optimizer steps per run.")]
 
 
@@ -42,6 +48,7 @@ def cure(
     json: Json = None,
     html: Html = None,
     sarif: Sarif = None,
+    run: From = None,
     steps: Steps = 300,
     jobs: Jobs = None,
     on: On = None,
@@ -64,6 +71,8 @@ def cure(
       paramedic cure --write train.py
 
       paramedic cure --diff fix.patch train.py
+
+      paramedic run train.py; paramedic cure --run last train.py
     """
     target = target_of(ctx)
     check_target(target)
@@ -73,8 +82,13 @@ def cure(
         from paramedic.cure.writing import check_clean
 
         check_clean(Path.cwd(), None if target.is_module else Path(target.name))
-    rules = words(select), words(ignore)
-    outcome = _cured(target, *rules, runs, on=on, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
+    config = load_config()
+    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    home = runs_folder(config, runs)
+    check_folder(home, fix="--runs some-other-folder")
+    earlier = _recorded(run, target, home, rules, config) if run is not None else None
+    folder = home / new_run_id()
+    outcome = _cured(target, folder, rules, config, earlier, on=on, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
     if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
     from paramedic.cure.report import show
@@ -84,14 +98,24 @@ def cure(
     _save(outcome, json=json, html=html, sarif=sarif, diff=diff)
     if failure is not None:
         raise failure
-    raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
+    raise typer.Exit(int(bool(outcome.left) or bool(outcome.confirmed and not written)))
+
+
+def _recorded(word: str, target: Target, home: Path, rules: Sequence[Rule], config: Config) -> Trial:
+    from paramedic.cli.report import find_run
+    from paramedic.cure.recorded import last_run_of, recorded
+
+    here = Path.cwd()
+    folder = last_run_of(target, home, here) if word == "last" else find_run(word, config, str(home))
+    return recorded(folder, target, here, rules, rule_options(config))
 
 
 def _cured(
     target: Target,
-    chosen: Sequence[str],
-    ignored: Sequence[str],
-    runs: str | None,
+    folder: Path,
+    rules: Sequence[Rule],
+    config: Config,
+    earlier: Trial | None,
     *,
     on: str | None,
     steps: int,
@@ -104,16 +128,14 @@ def _cured(
     from paramedic.cure.session import Session
     from paramedic.lab.report import Progress
 
-    config = load_config()
-    rules = select_rules(chosen=chosen or config.select, ignored=ignored or config.ignore)
-    home = runs_folder(config, runs)
-    check_folder(home, fix="--runs some-other-folder")
     progress = Progress(voice.stream(), quiet=quiet)
+    if earlier is not None and earlier.diagnosis is not None:
+        progress.say(f"paramedic: findings of run {earlier.diagnosis.run.id}")
     progress.opening(target.command)
-    runner = runner_for(on, target, home / new_run_id(), jobs=jobs, in_place=False)
+    runner = runner_for(on, target, folder, jobs=jobs, in_place=False)
     session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
     try:
-        return session.cure(Project(folder=Path.cwd(), args=target.args))
+        return session.cure(Project(folder=Path.cwd(), args=target.args), earlier)
     finally:
         runner.stop()
         progress.done()

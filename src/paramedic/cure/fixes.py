@@ -16,7 +16,7 @@ from paramedic.reports import sarif
 
 def render(outcome: Outcome) -> str:
     """The findings of the program as it is; a result carries the confirmed edit as its fix."""
-    known = outcome.first.diagnosis
+    known = outcome.known
     report: dict[str, Any] = json.loads(sarif.render(known)) if known is not None else {"runs": []}
     for number, proof in enumerate(outcome.confirmed):
         result = _result_of(proof, report["runs"][0]["results"])

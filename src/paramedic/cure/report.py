@@ -36,7 +36,7 @@ def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
         screen.blank()
         for proof in outcome.confirmed:
             _proof(screen, proof)
-        for uncured in outcome.uncured:
+        for uncured in (*outcome.uncured, *outcome.unseen):
             _uncured(screen, uncured, [proof for proof in outcome.refuted if proof.finding is uncured.finding])
     screen.line(("Verdict: ", "bold"), verdict(outcome, written))
     voice.say(str(screen), end="")
@@ -44,12 +44,11 @@ def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
 
 def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
     """One or two sentences: what is left, and what to type."""
-    diagnosis = outcome.first.diagnosis
-    if diagnosis is None or not outcome.first.alarms:
+    if outcome.known is None or not outcome.known.alarms:
         result = outcome.first.result
         ended = "" if result.status in ("ended", "stopped") else f" The script {result.status}: {result.reason}"
         return f"nothing to cure. No alarm in {plural(result.steps, 'step')}.{ended}"
-    done, left = len(outcome.confirmed), len(outcome.last.alarms)
+    done, left = len(outcome.confirmed), len(outcome.left)
     if not done:
         return f"not cured. {plural(left, 'finding')} left, no edit is confirmed; nothing was changed."
     said = f"{'cured' if not left else 'partly cured'}. {plural(done, 'edit')} confirmed"
@@ -161,14 +160,14 @@ def _command(proof: Proof, args: str) -> str:
 
 def render_json(outcome: Outcome) -> str:
     """The contract of `paramedic run` for the program as it is, with the edits that were tried."""
-    known = outcome.first.diagnosis
+    known = outcome.known
     report: dict[str, Any] = json_module.loads(contract.render(known)) if known is not None else {}
     report |= {
         "edits": [contract.plain(_edit(proof)) for proof in (*outcome.confirmed, *outcome.refuted)],
         "uncured": [
             {"code": uncured.finding.code, "file": uncured.finding.where.file, "line": uncured.finding.where.line,
              "reason": uncured.reason}
-            for uncured in outcome.uncured
+            for uncured in (*outcome.uncured, *outcome.unseen)
         ],
         "after": contract.plain(_trial(outcome.last)),
     }  # fmt: skip
@@ -205,7 +204,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
 
 def render_html(outcome: Outcome) -> str:
     """The report of the program as it is, with each edit, its proof, and the loss before and after."""
-    known = outcome.first.diagnosis
+    known = outcome.known
     assert known is not None  # a script that left no record ends in a message of its own
     proofs = [_shown(proof, number) for number, proof in enumerate((*outcome.confirmed, *outcome.refuted), 1)]
     return html.render(known, cure=proofs)

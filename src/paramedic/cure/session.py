@@ -15,7 +15,8 @@ from paramedic.cure.proof import Proof, Trial, lacks_scores, prove
 from paramedic.cure.scores import printed
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
-from paramedic.findings import Finding
+from paramedic.findings import Diagnosis, Finding
+from paramedic.findings.words import plural
 from paramedic.lab.child import OUTPUT
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.runner import Runner
@@ -49,6 +50,18 @@ class Outcome:
     confirmed: list[Proof] = field(default_factory=list)
     refuted: list[Proof] = field(default_factory=list)  # tried for what is left, in the program with all edits
     uncured: list[Uncured] = field(default_factory=list)
+    recorded: Trial | None = None  # the run that the findings were taken from, where one was named
+    unseen: list[Uncured] = field(default_factory=list)  # found in that run, and not in the ones that are compared
+
+    @property
+    def known(self) -> Diagnosis | None:
+        """What is wrong with the program as it is."""
+        return (self.recorded or self.first).diagnosis
+
+    @property
+    def left(self) -> list[Finding]:
+        """What is still wrong with all edits."""
+        return [*self.last.alarms, *(uncured.finding for uncured in self.unseen)]
 
 
 class Session:
@@ -67,10 +80,16 @@ class Session:
         self.runner, self.rules, self.options = runner, rules, options
         self.steps, self.unsafe, self.tick = steps, unsafe, tick
         self._tried = 0
+        self._ahead: dict[Edit, Trial] = {}  # of the program as it is: tried beside its own run
 
-    def cure(self, project: Project) -> Outcome:
-        first = self._try([("baseline", project)], LONGEST)[0]
-        outcome = Outcome(first=first, last=first, project=project)
+    def cure(self, project: Project, recorded: Trial | None = None) -> Outcome:
+        """`recorded` is an earlier run: what it found is tried while the program runs once more to compare with."""
+        ahead = self._first_edits(recorded, project) if recorded is not None else []
+        if recorded is not None and not ahead:
+            return self._without_runs(recorded, project)
+        first = self._first(project, ahead[: self.runner.jobs - 1])
+        outcome = Outcome(first=first, last=first, project=project, recorded=recorded)
+        outcome.unseen = _unseen(recorded, first) if recorded is not None else []
         for _ in range(MOST_ROUNDS):
             given_up = [uncured.finding for uncured in outcome.uncured]
             finding = next((found for found in outcome.last.alarms if found not in given_up), None)
@@ -78,6 +97,29 @@ class Session:
                 break
             self._treat(finding, outcome)
         return outcome
+
+    def _first_edits(self, recorded: Trial, project: Project) -> list[Edit]:
+        """For the first finding that there are edits for."""
+        each = (self._candidates(finding, project)[0] for finding in recorded.alarms)
+        return next((edits for edits in each if edits), [])
+
+    def _without_runs(self, recorded: Trial, project: Project) -> Outcome:
+        """Nothing was found, or nothing for which there is an edit."""
+        reasons = [(finding, self._candidates(finding, project)[1]) for finding in recorded.alarms]
+        uncured = [Uncured(finding=finding, reason=reason) for finding, reason in reasons]
+        return Outcome(first=recorded, last=recorded, project=project, uncured=uncured, recorded=recorded)
+
+    def _first(self, project: Project, ahead: Sequence[Edit]) -> Trial:
+        """The program as it is, and beside it with each of these edits."""
+        names = self._names(ahead)
+        edited = [(name, project.after(edit)) for name, edit in zip(names, ahead, strict=True)]
+        first, *others = self._try([("baseline", project), *edited], LONGEST)
+        self._ahead = dict(zip(ahead, others, strict=True))
+        return first
+
+    def _names(self, edits: Sequence[Edit]) -> list[str]:
+        self._tried += len(edits)
+        return [f"edit-{self._tried - len(edits) + number}" for number in range(1, len(edits) + 1)]
 
     def _treat(self, finding: Finding, outcome: Outcome) -> None:
         """Take over the first edit that is confirmed, in the order in which the remedies propose them.
@@ -105,14 +147,14 @@ class Session:
 
     def _prove(self, edits: Sequence[Edit], finding: Finding, outcome: Outcome) -> list[Proof]:
         """Run the program with each of these edits, and compare with the run before."""
-        names = [f"edit-{self._tried + number}" for number in range(1, len(edits) + 1)]
-        self._tried += len(edits)
+        known = {} if outcome.confirmed else self._ahead
+        waiting = [edit for edit in edits if edit not in known]
         limit = max(LEAST, 3 * outcome.first.result.seconds)
-        projects = [outcome.project.after(edit) for edit in edits]
-        trials = self._try(list(zip(names, projects, strict=True)), limit)
+        projects = [outcome.project.after(edit) for edit in waiting]
+        trials = self._try(list(zip(self._names(waiting), projects, strict=True)), limit)
+        trial_of = known | dict(zip(waiting, trials, strict=True))
         proofs = [
-            prove(edit, outcome.project.text_before(edit), finding, outcome.last, trial)
-            for edit, trial in zip(edits, trials, strict=True)
+            prove(edit, outcome.project.text_before(edit), finding, outcome.last, trial_of[edit]) for edit in edits
         ]
         return [self._by_answers(proof, outcome) if lacks_scores(proof) else proof for proof in proofs]
 
@@ -180,3 +222,12 @@ class Session:
         except ParamedicError:
             return Trial(result=result, diagnosis=None)
         return Trial(result=result, diagnosis=diagnosis, metrics=printed(folder / OUTPUT))
+
+
+def _unseen(recorded: Trial, first: Trial) -> list[Uncured]:
+    """What the recorded run had shown, and the run to compare with does not: no edit could be said to help."""
+    shown = {finding.code for finding in first.alarms}
+    steps, all_steps = first.result.steps, recorded.result.steps
+    more = f"; --steps {all_steps} compares runs as long as that one" if steps < all_steps else ""
+    reason = f"it does not show within {plural(steps, 'step')} when the script runs again{more}"
+    return [Uncured(finding=finding, reason=reason) for finding in recorded.alarms if finding.code not in shown]
