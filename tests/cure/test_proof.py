@@ -48,6 +48,10 @@ BEFORE = trial("PM601", last=1.0, metrics={"valid accuracy": 0.6})
         (trial(last=1.5), "loss ends higher"),
         (trial(last=0.5, metrics={"valid accuracy": 0.4}), "valid accuracy got worse: 0.6 → 0.4"),
         (trial(last=0.5, ends=float("nan")), "not finite"),
+        (
+            trial("PM205", "PM101", steps=22, status="crashed", reason="exit code 3", ends=float("nan")),
+            "not finite at step 22 · PM205 name",
+        ),
         (trial(abstained=(Abstention(code="PM601", reason="could not look", blind=True),)), "could not be checked"),
         (Trial(result=BEFORE.result, diagnosis=None), "the edited program"),
     ],

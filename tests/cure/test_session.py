@@ -14,7 +14,7 @@ from paramedic.cure import fixes
 from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.cure.project import Project
 from paramedic.cure.proof import Proof, Trial
-from paramedic.cure.report import verdict
+from paramedic.cure.report import show, verdict
 from paramedic.cure.session import Session
 from paramedic.findings import Diagnosis, Finding, RunFacts, Where
 from paramedic.lab.experiment import Result
@@ -190,3 +190,16 @@ def _told(*codes: str) -> Trial:
     return replace(
         trial, result=replace(trial.result, steps=5000), diagnosis=replace(trial.diagnosis, findings=findings)
     )
+
+
+def test_what_follows_from_a_finding_that_is_left_is_a_line_under_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = _told("PM701", "PM703")
+    assert told.diagnosis is not None
+    cause, effect = told.diagnosis.findings
+    effect = replace(effect, consequence_of="PM701")
+    outcome, _ = cure(tmp_path, SCRIPT, replace(told, diagnosis=replace(told.diagnosis, findings=(cause, effect))))
+    show(outcome, quiet=False, written=())
+    said = capsys.readouterr().err
+    assert said.count("not cured\n") == 1 and "  so     PM703 PM703" in said and "2 findings left" in said

@@ -136,6 +136,10 @@ def _cured(
     session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
     try:
         return session.cure(Project(folder=Path.cwd(), args=target.args), earlier)
+    except KeyboardInterrupt:
+        progress.done()
+        voice.say("paramedic: stopped; nothing was written")
+        raise
     finally:
         runner.stop()
         progress.done()

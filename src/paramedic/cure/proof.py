@@ -58,6 +58,9 @@ def prove(edit: Edit, text: str, finding: Finding, before: Trial, after: Trial) 
 
 def _against(edit: Edit, finding: Finding, before: Trial, after: Trial) -> str:
     """Why it is not confirmed; empty if nothing speaks against it."""
+    if after.ended_broken and after.result.steps < before.result.steps:
+        causes = [f"{found.code} {found.name}" for found in after.alarms[:1]]
+        return " · ".join([f"the loss of the edited program is not finite at step {after.result.steps}", *causes])
     if after.diagnosis is None or after.result.status not in ("ended", "stopped"):
         return f"the edited program {after.result.status}: {after.result.reason or 'no reason known'}"
     fewest = FEWEST_OF_LESS_DATA if edit.compare == "nothing" and after.result.status == "ended" else FEWEST

@@ -13,8 +13,8 @@ from paramedic.cure.edit import apply
 from paramedic.cure.patch import unified
 from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Outcome, Uncured
-from paramedic.findings import LossCurve
-from paramedic.findings.words import places, plural
+from paramedic.findings import Finding, LossCurve
+from paramedic.findings.words import fold, places, plural
 from paramedic.masking import masked_words
 from paramedic.reports import chart, html
 from paramedic.reports import json as contract
@@ -36,8 +36,7 @@ def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
         screen.blank()
         for proof in outcome.confirmed:
             _proof(screen, proof)
-        for uncured in (*outcome.uncured, *outcome.unseen):
-            _uncured(screen, uncured, [proof for proof in outcome.refuted if proof.finding is uncured.finding])
+        _all_uncured(screen, outcome)
     screen.line(("Verdict: ", "bold"), verdict(outcome, written))
     voice.say(str(screen), end="")
 
@@ -76,15 +75,29 @@ def _proof(screen: Screen, proof: Proof) -> None:
     screen.blank()
 
 
-def _uncured(screen: Screen, uncured: Uncured, refuted: Sequence[Proof]) -> None:
+def _all_uncured(screen: Screen, outcome: Outcome) -> None:
+    """Causes, each with what follows from it; a consequence for which edits were tried stands for itself."""
+    uncured = {id(each.finding): each for each in (*outcome.uncured, *outcome.unseen)}
+    for cause, effects in fold([each.finding for each in uncured.values()]):
+        tried = {id(proof.finding) for proof in outcome.refuted}
+        _uncured(screen, uncured[id(cause)], outcome.refuted, [effect for effect in effects if id(effect) not in tried])
+        for effect in effects:
+            if id(effect) in tried:
+                _uncured(screen, uncured[id(effect)], outcome.refuted, ())
+
+
+def _uncured(screen: Screen, uncured: Uncured, refuted: Sequence[Proof], effects: Sequence[Finding]) -> None:
     finding = uncured.finding
     screen.line((f"{finding.code} {finding.name}", "bold"), label=("✗ ", "bold red"), indent=2, right="not cured")
     _field(screen, "what", finding.what)
     _field(screen, "where", "   ·   ".join(places(finding)))
     _field(screen, "but", uncured.reason)
     for proof in refuted:
-        _field(screen, "tried", f"{proof.edit.title}: {proof.because}")
+        if proof.finding is finding:
+            _field(screen, "tried", f"{proof.edit.title}: {proof.because}")
     _field(screen, "try", finding.remedy)
+    for effect in effects:
+        _field(screen, "so", f"{effect.code} {effect.name}: {effect.what}")
     screen.blank()
 
 
