@@ -39,6 +39,8 @@ def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = (), code:
          "conf.py", "lr: float = 5.0", "lr: float = 0.5"),
         ({"train.py": MADE.format("cfg.optim.lr"), "conf/optim.yaml": "# why\r\noptim:\r\n  lr: 5.0  # high\r\n"},
          "conf/optim.yaml", "lr: 5.0  #", "lr: 0.5  #"),
+        ({"train.py": MADE.format("cfg.lr"), "conf.yaml": "lr: 30.0\n"}, "conf.yaml", "30.0", "3.0"),
+        ({"train.py": MADE.format("cfg.lr"), "conf.yaml": "lr: 0.0001\n"}, "conf.yaml", "0.0001", "1.0e-05"),
         ({"train.py": MADE.format('cfg["lr"]'), "conf.json": '{"epochs": 3, "lr": 5.0}\n'},
          "conf.json", '"lr": 5.0}', '"lr": 0.5}'),
         ({"train.py": MADE.format('cfg["lr"]'), "conf.json": '{\n  "lr": 5.0,\n  "epochs": 3\n}\n'},
@@ -49,7 +51,8 @@ def cured(folder: Path, files: dict[str, str], args: tuple[str, ...] = (), code:
                       "optimizer = torch.optim.SGD(groups, momentum=0.9)\n"},
          "train.py", "base = 5.0", "base = 0.5"),
     ],
-    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "json", "json in lines", "toml", "groups"],
+    ids=["call", "name", "other file", "argparse", "dataclass", "yaml", "yaml stays a float",
+         "yaml reads a number", "json", "json in lines", "toml", "groups"],
 )  # fmt: skip
 def test_where_it_is_set(tmp_path: Path, files: dict[str, str], file: str, old: str, new: str) -> None:
     first = cured(tmp_path, files)[0]

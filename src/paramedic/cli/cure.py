@@ -94,7 +94,7 @@ def cure(
     from paramedic.cure.report import show
 
     written, failure = _written(outcome, force=force) if write else ([], None)
-    show(outcome, quiet=quiet, written=written)
+    show(outcome, quiet=quiet, written=written, refused=failure is not None)
     _save(outcome, json=json, html=html, sarif=sarif, diff=diff)
     if failure is not None:
         raise failure

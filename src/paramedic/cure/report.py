@@ -27,8 +27,8 @@ BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
-    """The diffs with their proofs, what could not be cured, and the verdict last."""
+def show(outcome: Outcome, *, quiet: bool, written: Sequence[str], refused: bool = False) -> None:
+    """The diffs with their proofs, what could not be cured, and the verdict last; `refused`: nor could be written."""
     stream = voice.stream()
     width = min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80
     screen = Screen(width=width, color=wants_color(stream), unicode=speaks_unicode(stream))
@@ -37,11 +37,11 @@ def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
         for proof in outcome.confirmed:
             _proof(screen, proof)
         _all_uncured(screen, outcome)
-    screen.line(("Verdict: ", "bold"), verdict(outcome, written))
+    screen.line(("Verdict: ", "bold"), verdict(outcome, written, refused=refused))
     voice.say(str(screen), end="")
 
 
-def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
+def verdict(outcome: Outcome, written: Sequence[str] = (), *, refused: bool = False) -> str:
     """One or two sentences: what is left, and what to type."""
     if outcome.known is None or not outcome.known.alarms:
         result = outcome.first.result
@@ -56,7 +56,8 @@ def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
     typing = f" Type {commands[-1]}" if commands else ""
     if written or not outcome.project.changed():
         return said + (f"Wrote {', '.join(written)}." if written else "") + typing.lstrip("" if written else " ")
-    return said + "Nothing was written; --write applies the edits, --diff FILE saves them as a patch." + typing
+    how = "could be written" if refused else "was written; --write applies the edits, --diff FILE saves them as a patch"
+    return f"{said}Nothing {how}.{typing}"
 
 
 def _proof(screen: Screen, proof: Proof) -> None:

@@ -76,10 +76,18 @@ def _name(source: Source, node: Node) -> str:
 
 
 def in_code(source: Source, node: Node) -> Setting:
+    old = source.code(node)
     return Setting(
-        value=_value(source.code(node)),
-        change=lambda title, new: source.edit(title, source.replace(node, new)),
+        value=_value(old),
+        change=lambda title, new: source.edit(title, source.replace(node, _as_before(old, new))),
     )
+
+
+def _as_before(old: str, new: str) -> str:
+    """`3.0` in place of `30.0`, and `true` in place of `false`."""
+    if "." in old and new.isdigit():
+        return f"{new}.0"
+    return new.lower() if old.islower() and new in ("True", "False") else new
 
 
 def _python(source: Source) -> list[str]:
@@ -151,7 +159,7 @@ def _in_files(source: Source, name: str, kind: Kind) -> Iterator[Setting]:
 
 def _in_file(file: str, text: str, start: int, end: int) -> Setting:
     def change(title: str, new: str) -> Edit:
-        new = new.lower() if text[start:end].islower() else new  # true, not True
+        new = re.sub(r"^(-?\d+)e", r"\1.0e", _as_before(text[start:end], new))  # yaml takes 1e-05 for a word
         return Edit(title=title, file=file, splices=(Splice(start, end, new),))
 
     return Setting(value=_value(text[start:end]), change=change)
@@ -170,7 +178,7 @@ def _typed(source: Source, name: str, kind: Kind) -> Iterator[Setting]:
 
 def _on_command_line(args: tuple[str, ...], at: int, text: str) -> Setting:
     def change(title: str, new: str) -> Edit:
-        word = args[at][: len(args[at]) - len(text)] + (new.lower() if text.islower() else new)
+        word = args[at][: len(args[at]) - len(text)] + _as_before(text, new)
         return Edit(title=title, file="", splices=(), args=(*args[:at], word, *args[at + 1 :]))
 
     return Setting(value=_value(text), change=change)
