@@ -131,8 +131,11 @@ def test_a_file_that_git_does_not_know_is_written_only_by_force(tmp_path: Path) 
     (tmp_path / "train.py").write_text(SCRIPT)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     project = cured(tmp_path, "train.py")
-    with pytest.raises(ParamedicError, match=r"git does not know train\.py"):
-        write(project)
+    for ignored in ("", "train.py\n", "*\n"):
+        (tmp_path / ".gitignore").write_text(ignored)
+        with pytest.raises(ParamedicError, match=r"git does not know train\.py"):
+            write(project)
+    (tmp_path / ".gitignore").unlink()
     with pytest.raises(ParamedicError, match="git does not know"):
         check_clean(tmp_path, tmp_path / "train.py")
     assert write(project, force=True) == ["train.py"]

@@ -70,7 +70,7 @@ def _check(path: Path, file: str, original: bytes, *, force: bool) -> None:
 
 
 def _check_known(path: Path, file: str) -> None:
-    if _git(path.parent, "status", "--porcelain", "--", path.name).startswith("??"):
+    if _git(path.parent, "status", "--porcelain", "--ignored", "--", path.name).startswith(("??", "!!")):
         raise ParamedicError(
             f"git does not know {file} yet, and could not take the edit back",
             expected="a file that is committed",
