@@ -11,9 +11,10 @@ from paramedic.record.facts import Load, Optimizer, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab, Tried
+from paramedic.rules.own_metrics import improving
 from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import LITTLE, demonstrated, far_better, improving, standing_still
+from paramedic.rules.standing import LITTLE, contradicted, demonstrated, far_better, standing_still
 
 # The longest prefix counts. Codes that are missing here say nothing about why a result is bad: speed, memory, habits.
 CAUSES: dict[str, Cause] = {
@@ -28,7 +29,8 @@ CAUSES: dict[str, Cause] = {
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
     "steady-rate": "settings", "plain-optimizer": "settings", "turned-round": "model",
-    "linear-model": "model", "training-mode": "model",
+    "linear-model": "model", "training-mode": "model", "turned-edges": "model", "uphill": "model",
+    "lr-up": "settings", "lr-down": "settings", "no-regularisation": "settings",
     "standardised": "data", "fresh-start": "model", "no-batchnorm": "model", "simple-loss": "model", "eager": "model",
     "clipped": "settings", "fp32": "settings", "batch-x4": "settings", "batch-1": "settings",
 }  # fmt: skip
@@ -109,8 +111,10 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     if answered(lab) < FEWEST_ANSWERS:
         return "unknown", None, f"the loss falls, but only {answered(lab)} of the experiments could be tried on it"
     linear, still = lab.get("linear-model"), standing_still(lab)
-    if still is not None and (shown is None or lab.skill is None):  # no other evidence from unseen samples
+    if still is not None and (shown is None or (lab.skill or 0) < LITTLE):  # no other evidence from unseen samples
         return "unknown", None, still
+    if (against := contradicted(lab)) is not None:
+        return "unknown", None, f"the loss falls, but {against}"
     if shown is not None:
         little = lab.skill is not None and lab.skill < LITTLE  # whether the data could tell more, nobody knows
         return "none", LITTLE_LEARNT if little else SHOWN, f"{_why_healthy(lab)}; {shown}"

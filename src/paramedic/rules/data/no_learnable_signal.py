@@ -24,7 +24,8 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
 
     Or it is obvious without a model: there are only a few different inputs, and equal inputs have different targets; or
-    every word of every text is the same, usually the token for unknown words.
+    every word of every text is the same, usually the token for unknown words; or equal texts have different targets as
+    often as unrelated ones.
 
     ## Why it hurts
     If neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
@@ -43,6 +44,9 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     lab = Lab(run)
     if lab.alike is not None:
         yield _alike(lab, *lab.alike)
+        return
+    if (same := _same_texts(lab)) is not None:
+        yield same
         return
     if lab.signal is None:
         reason = lab.tried["simple-models"].answer.get("reason") if "simple-models" in lab.tried else None
@@ -85,6 +89,35 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
         where=at(lab.run.first(Loader)) if lab.run.facts(Loader) else at(lab.run.first(TrainForward)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
+    )
+
+
+SAME_TEXTS = 150  # pairs of them
+AS_BY_CHANCE = 0.8  # of the targets of unrelated samples, how often those of equal texts differ
+LEARNT = 0.15  # of the loss of guessing, on unseen samples
+
+
+def _same_texts(lab: Lab) -> Finding | None:
+    """Equal texts have one target as often as another, and hardly anything is learnt from them."""
+    found = lab.tried["simple-models"].answer.get("contradictions") if "simple-models" in lab.tried else None
+    held = lab.get("held-out")
+    if not found or found["pairs"] < SAME_TEXTS or found["differ"] < AS_BY_CHANCE or held is None or held.exam is None:
+        return None
+    if held.exam < (1 - LEARNT) * lab.guessing or not (lab.learns_twin or lab.learns_one_batch):
+        return None
+    return Finding(
+        what=f"{found['pairs']:,.0f} pairs of samples are the same text; their targets differ {found['differ']:.0%} as "
+        "often as those of unrelated samples",
+        why=f"what distinguishes them is lost before the model sees it; on unseen samples the loss is {held.exam:.3g}, "
+        f"guessing gives {lab.guessing:.3g}",
+        remedy="turn ten samples back into words: cleaning, stop words, truncation or unknown tokens may have removed "
+        "those that matter",
+        where=at(lab.run.first(Loader)),
+        evidence=(
+            Evidence(name="contradicting_texts", value=round(found["differ"], 3), limit=f"< {AS_BY_CHANCE:g}"),
+            lab.base.evidence(),
+        ),
+        confidence=0.8,
     )
 
 
