@@ -13,6 +13,7 @@ import numpy as np
 from paramedic.aliases import Fields
 from paramedic.lab.noise import Array, dealt
 from paramedic.lab.outcome import ANSWER
+from paramedic.lab.series import interleaved
 
 FOLDS = 4
 MOST_SAMPLES = 1_500  # for all but the linear model
@@ -37,6 +38,7 @@ def examine(captured: Path) -> Fields:
     x, is_table = features(raw), raw.ndim == 2 and np.issubdtype(raw.dtype, np.floating)
     y = y.reshape(len(y), -1)
     looked = looks(x, y) | {"one_token": one_token(raw), "contradictions": contradictions(raw, y)}
+    looked["interleaved"] = interleaved(raw, y)
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
     chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]

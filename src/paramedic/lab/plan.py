@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from paramedic.lab.catalogue import BY_NAME, of_part, of_term
 from paramedic.lab.experiment import Experiment, Result
-from paramedic.lab.reasoning import answered
+from paramedic.lab.reasoning import USUAL_SETTINGS, answered
 from paramedic.record.facts import Forward, Model, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried
@@ -14,7 +14,7 @@ from paramedic.rules.loss_terms import terms_of
 from paramedic.rules.model_parts import parts_of
 from paramedic.rules.own_metrics import has_room, improving, metrics_of
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import DECIDING, IN_THE_WAY, LITTLE, demonstrated
+from paramedic.rules.standing import DECIDING, IN_THE_WAY, LITTLE, demonstrated, untold
 
 FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
 # In this order: what speaks for the code says so only where no setting has helped.
@@ -84,6 +84,8 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
         useless.add("twin-range")
     if lab.trouble == "unclear" and "linear-model" not in results:
         return ("linear-model",)  # is there more to learn at all?
+    if untold(lab) is not None:
+        return tuple(name for name in ("longer", *USUAL_SETTINGS) if name not in useless)  # nothing else could help
     return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 

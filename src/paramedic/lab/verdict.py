@@ -14,7 +14,7 @@ from paramedic.rules.experiments import Lab, Tried
 from paramedic.rules.own_metrics import improving
 from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import LITTLE, contradicted, demonstrated, far_better, standing_still
+from paramedic.rules.standing import LITTLE, contradicted, demonstrated, far_better, standing_still, untold
 
 # The longest prefix counts. Codes that are missing here say nothing about why a result is bad: speed, memory, habits.
 CAUSES: dict[str, Cause] = {
@@ -94,6 +94,8 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
         if row.question == BUILT_ONCE:
             return "model", POINTED_TO, f"training keeps starting over: {row.answer.removeprefix('no: ')}"
     excluded = {row.rules_out for row in rows}
+    if "settings" in excluded and (told := untold(lab)) is not None:
+        return "data", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the code nor a setting explains it: {told}"
     if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         pointing = [row for row in rows if row.points_to == "model"]
         told = (pointing or [row for row in rows if row.rules_out is not None])[-1]

@@ -16,6 +16,8 @@ DECIDING = ("linear-model", *IN_THE_WAY)  # asked where nothing else shows how g
 AS_GOOD = 0.7  # of the skill of simple models
 LITTLE = 0.25  # of the loss of guessing
 CARRIED_OVER = 0.35  # of what is learnt, from training to the script's own evaluations
+NO_BETTER = 0.98  # of the loss of guessing: nothing is known of unseen samples
+HARDLY = 0.1  # of the loss of guessing, by which simple models are below it
 LEARNT = 1.4  # times the loss reached: guessing, where something clear was learnt
 
 
@@ -75,6 +77,21 @@ def contradicted(lab: Lab) -> str | None:
                 else f"its training {reached:.3g}"
             )
     return None
+
+
+def untold(lab: Lab) -> str | None:
+    """In words: the script is able to learn, and yet neither it nor simple models know anything of unseen samples."""
+    held, simple = lab.get("held-out"), lab.simple_skill
+    if lab.trouble not in ("flat", "memorises") or not (lab.learns_twin and lab.learns_one_batch):
+        return None
+    if held is None or held.exam is None or held.exam < NO_BETTER * lab.guessing or improving(lab.base) is not None:
+        return None
+    if simple is None or lab.signal in (None, "strong") or simple > HARDLY:
+        return None
+    return (
+        f"it learns a simple rule and a single batch, but on unseen samples its loss is {held.exam:.3g}, guessing "
+        f"gives {lab.guessing:.3g}, and simple models know next to nothing either"
+    )
 
 
 def evaluated_better(lab: Lab) -> str | None:

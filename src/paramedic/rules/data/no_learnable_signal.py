@@ -25,7 +25,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
 
     Or it is obvious without a model: there are only a few different inputs, and equal inputs have different targets; or
     every word of every text is the same, usually the token for unknown words; or equal texts have different targets as
-    often as unrelated ones.
+    often as unrelated ones; or windows slide over the rows of several series that lie between each other.
 
     ## Why it hurts
     If neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
@@ -45,8 +45,8 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     if lab.alike is not None:
         yield _alike(lab, *lab.alike)
         return
-    if (same := _same_texts(lab)) is not None:
-        yield same
+    if (found := _same_texts(lab) or _interleaved(lab)) is not None:
+        yield found
         return
     if lab.signal is None:
         reason = lab.tried["simple-models"].answer.get("reason") if "simple-models" in lab.tried else None
@@ -115,6 +115,29 @@ def _same_texts(lab: Lab) -> Finding | None:
         where=at(lab.run.first(Loader)),
         evidence=(
             Evidence(name="contradicting_texts", value=round(found["differ"], 3), limit=f"< {AS_BY_CHANCE:g}"),
+            lab.base.evidence(),
+        ),
+        confidence=0.8,
+    )
+
+
+LITTLE = 0.3  # of the loss of guessing
+
+
+def _interleaved(lab: Lab) -> Finding | None:
+    """Windows over rows of several series: what comes next belongs to another one."""
+    found = lab.tried["simple-models"].answer.get("interleaved") if "simple-models" in lab.tried else None
+    if not found or lab.simple_skill is None or lab.simple_skill > LITTLE or (lab.skill or 0) > LITTLE:
+        return None
+    return Finding(
+        what=f"the next value is nearly equal to the one {found['places']} places back in {found['near']:.0%} of the "
+        f"windows, to the one before it in {found['neighbour']:.0%}, as unrelated values are "
+        f"({found['chance']:.0%})",
+        why="so the rows of several series lie between each other, and a window jumps from one to the next",
+        remedy="sort by series and time before windows are cut, and cut none across two series",
+        where=at(lab.run.first(Loader)),
+        evidence=(
+            Evidence(name="near_neighbour", value=round(found["neighbour"], 3), limit=f"> {found['chance']:.3g}"),
             lab.base.evidence(),
         ),
         confidence=0.8,
