@@ -47,7 +47,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     elif Lab(run).needs_time:
         wanted = ("longer",)
     elif Lab(run).trouble == "none":
-        return tuple(experiment for experiment in _when_it_learns(run) if experiment.name not in results)
+        return tuple(experiment for experiment in _when_it_learns(run) if experiment.name not in results)[:AT_ONCE]
     elif _nothing_to_compare(run) or (Lab(run).trouble == "unclear" and demonstrated(Lab(run)) is not None):
         wanted = ()
     elif terms := [term for term in _terms(run) if term.name not in results]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
 from paramedic.lab.reasoning import APART, BUILT_ONCE, Cause, Reading, answered, readings
-from paramedic.record.facts import Load, Optimizer, Trial
+from paramedic.record.facts import Load, Model, Optimizer, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab, Tried
@@ -116,7 +116,7 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     if still is not None and (shown is None or (lab.skill or 0) < LITTLE):  # no other evidence from unseen samples
         return "unknown", None, still
     if (against := contradicted(lab)) is not None:
-        return "unknown", None, f"the loss falls, but {against}"
+        return _evaluated_otherwise(lab, against)
     if shown is not None:
         little = lab.skill is not None and lab.skill < LITTLE  # whether the data could tell more, nobody knows
         return "none", LITTLE_LEARNT if little else SHOWN, f"{_why_healthy(lab)}; {shown}"
@@ -127,6 +127,16 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     if known is not None and simple is not None and known < 0.5 * simple:
         return "none", HALF_AS_GOOD, f"{_why_healthy(lab)}, although simple models do better on unseen samples"
     return "none", NOT_SHOWN, f"{_why_healthy(lab)}{_own_metric(lab)}"
+
+
+def _evaluated_otherwise(lab: Lab, against: str) -> tuple[Cause, float | None, str]:
+    """What is learnt holds for unseen samples of the training data: those of the evaluation are not like them."""
+    held = lab.get("held-out")
+    norm = any(part.norm for model in lab.run.facts(Model) for part in model.modules)
+    if held is None or held.exam is None or (norm and lab.get("training-mode") is None):
+        return "unknown", None, f"the loss falls, but {against}"
+    words = f"{against}: the evaluation's samples, or what is done to them, differ from those of training"
+    return "data", LEFT_OVER, words
 
 
 def _own_metric(lab: Lab) -> str:

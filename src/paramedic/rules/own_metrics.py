@@ -77,9 +77,11 @@ def _far_better(old: Metric, new: Metric) -> bool:
 
 def has_room(tried: Tried) -> str | None:
     """In words: a metric of unseen samples that is far from perfect at the end; none where no such metric is known."""
-    shares = [metric for metric in metrics_of(tried).values() if metric.unseen and metric.is_share]
-    worst = min(shares, key=lambda metric: metric.end, default=None)
-    return f"{worst.name} is {worst.end:.3g}" if worst is not None and worst.end < 1 - 2 * GAIN else None
+    for metric in metrics_of(tried).values():
+        lower = not metric.higher and len(metric.values) > 1 and metric.end > 0.5 * metric.values[0] > 0
+        if metric.unseen and (lower or (metric.is_share and metric.end < 1 - 2 * GAIN)):
+            return f"{metric.name} is {metric.end:.3g}"
+    return None
 
 
 def improving(tried: Tried) -> str | None:

@@ -16,6 +16,7 @@ DECIDING = ("linear-model", *IN_THE_WAY)  # asked where nothing else shows how g
 AS_GOOD = 0.7  # of the skill of simple models
 LITTLE = 0.25  # of the loss of guessing
 CARRIED_OVER = 0.35  # of what is learnt, from training to the script's own evaluations
+LATE = 0.6  # of the steps: from there on an evaluation is one of what was learnt
 NO_BETTER = 0.98  # of the loss of guessing: nothing is known of unseen samples
 HARDLY = 0.1  # of the loss of guessing, by which simple models are below it
 LEARNT = 1.4  # times the loss reached: guessing, where something clear was learnt
@@ -69,7 +70,9 @@ def contradicted(lab: Lab) -> str | None:
         return None
     reached = lab.base.last if held is None or held.exam is None else held.exam
     for curve in mean_losses(lab.run, curves[0].task):
-        end = sum(curve.values[-3:]) / len(curve.values[-3:])
+        end = min(curve.values[-2:])
+        if curve.steps[-1] < LATE * lab.run.steps:
+            continue
         if lab.guessing - end < CARRIED_OVER * (lab.guessing - reached) and lab.guessing > LEARNT * reached:
             return f"its own evaluation ends at a loss of {end:.3g}, guessing gives {lab.guessing:.3g}, and " + (
                 f"samples held out from its training data {reached:.3g}"
