@@ -183,12 +183,7 @@ def test_a_falling_loss_alone_is_no_proof(made: Make, tmp_path: Path) -> None:
     run = made(**start, exam=1.85)
     results = {"baseline": result("baseline", 1.8, None)} | done(run) | {"simple-models": result("", 0.0, None)}
     wanted = plan.stage(run, results, named=False, found=False)
-    assert [experiment.name for experiment in wanted] == [
-        "linear-model",
-        "fresh-start",
-        "plain-optimizer",
-        "steady-rate",
-    ]
+    assert [experiment.name for experiment in wanted] == ["linear-model", "fresh-start", "plain-optimizer"]
 
 
 @pytest.mark.parametrize(("fresh", "cause"), [(0.2, "model"), (1.75, "none")])
