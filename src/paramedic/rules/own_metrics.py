@@ -16,7 +16,8 @@ LAST = 3  # readings that are the end of a run
 FEWEST = 3  # readings that show a way
 GAIN = 0.15  # of a share, at least
 ERRORS_LEFT = 0.6  # of those that there were
-LOWER = 0.6  # of a metric that is better when lower
+LOWER = 0.25  # of a metric that is better when lower, and has not even come to
+LEFT = 0.5  # of its first reading
 TIMES = 2.0  # what is gained in a metric without an upper end, against what the script gains itself
 BEYOND = 3.0  # times the spread of the readings
 
@@ -67,7 +68,7 @@ def _far_better(old: Metric, new: Metric) -> bool:
     if old.is_share and new.is_share:
         return new.end - old.end > GAIN and 1 - new.end < ERRORS_LEFT * (1 - old.end)
     if not old.higher:
-        return 0 <= new.end < LOWER * old.end
+        return _is_stuck(old) and 0 <= new.end < LOWER * old.end
     if len(old.values) < 2 * FEWEST or len(new.values) < 2 * FEWEST:
         return False  # noise is all that can be seen
     gain = new.end - old.end
@@ -78,10 +79,13 @@ def _far_better(old: Metric, new: Metric) -> bool:
 def has_room(tried: Tried) -> str | None:
     """In words: a metric of unseen samples that is far from perfect at the end; none where no such metric is known."""
     for metric in metrics_of(tried).values():
-        lower = not metric.higher and len(metric.values) > 1 and metric.end > 0.5 * metric.values[0] > 0
-        if metric.unseen and (lower or (metric.is_share and metric.end < 1 - 2 * GAIN)):
+        if metric.unseen and (_is_stuck(metric) or (metric.is_share and metric.end < 1 - 2 * GAIN)):
             return f"{metric.name} is {metric.end:.3g}"
     return None
+
+
+def _is_stuck(metric: Metric) -> bool:
+    return not metric.higher and len(metric.values) > 1 and metric.end > LEFT * metric.values[0] > 0
 
 
 def improving(tried: Tried) -> str | None:

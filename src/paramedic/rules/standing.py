@@ -6,6 +6,7 @@ in the script's own loop, and with the metrics that the script itself prints.
 
 from __future__ import annotations
 
+from paramedic.record.facts import LossCall
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, Tried
@@ -17,7 +18,7 @@ AS_GOOD = 0.7  # of the skill of simple models
 LITTLE = 0.25  # of the loss of guessing
 CARRIED_OVER = 0.35  # of what is learnt, from training to the script's own evaluations
 LATE = 0.6  # of the steps: from there on an evaluation is one of what was learnt
-NO_BETTER = 0.98  # of the loss of guessing: nothing is known of unseen samples
+NO_BETTER = 1.02  # of the loss of guessing: what is learnt is worse than nothing on unseen samples
 HARDLY = 0.1  # of the loss of guessing, by which simple models are below it
 LEARNT = 1.4  # times the loss reached: guessing, where something clear was learnt
 
@@ -68,6 +69,9 @@ def contradicted(lab: Lab) -> str | None:
     held, curves = lab.get("held-out"), loss_curves(lab.run)
     if lab.control is None or lab.guessing <= 0 or len(curves) != 1 or curves[0].task is None:
         return None
+    kinds = {(call.weighted, call.smoothing, len(call.target.shape)) for call in lab.run.facts(LossCall)}
+    if len(kinds) != 1:
+        return None  # the losses of training and evaluation do not mean the same
     reached = lab.base.last if held is None or held.exam is None else held.exam
     for curve in mean_losses(lab.run, curves[0].task):
         end = min(curve.values[-2:])
