@@ -69,7 +69,7 @@ def contradicted(lab: Lab) -> str | None:
     held, curves = lab.get("held-out"), loss_curves(lab.run)
     if lab.control is None or lab.guessing <= 0 or len(curves) != 1 or curves[0].task is None:
         return None
-    kinds = {(call.weighted, call.smoothing, len(call.target.shape)) for call in lab.run.facts(LossCall)}
+    kinds = {(call.weighted, call.smoothing, len(call.target.shape)) for call in lab.run.facts(LossCall) if call.target}
     if len(kinds) != 1:
         return None  # the losses of training and evaluation do not mean the same
     reached = lab.base.last if held is None or held.exam is None else held.exam
