@@ -17,8 +17,8 @@ FEWEST_PLACES = 6
 FEWEST_WINDOWS = 500
 SLIDING = 0.5  # share of windows that another one continues
 NEAR = 0.1  # standard deviations
-AS_BY_CHANCE = 1.15  # times as often near as unrelated readings: the neighbour at most
-FURTHER_BACK = 1.4  # and others at least
+FURTHER_BACK = 1.4  # times as often near as unrelated readings are: a reading some places back, at least
+NEIGHBOUR = 0.4  # of what is beyond chance there: the reading before, at most
 DEVIATIONS = 6.0
 
 
@@ -37,7 +37,9 @@ def interleaved(x: Array, y: Array) -> dict[str, float] | None:
     chance = float((np.abs(target - np.random.default_rng(0).permutation(target)) < limit).mean())
     best = int(back.argmax())
     noise = np.sqrt(chance * (1 - chance) / len(target))
-    if back[0] > AS_BY_CHANCE * chance or back[best] < max(FURTHER_BACK * chance, chance + DEVIATIONS * noise):
+    if back[best] < max(FURTHER_BACK * chance, chance + DEVIATIONS * noise):
+        return None
+    if back[0] - chance > NEIGHBOUR * (back[best] - chance):
         return None
     return {"places": best + 1, "near": float(back[best]), "neighbour": float(back[0]), "chance": chance}
 
