@@ -123,6 +123,9 @@ def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     if linear is not None and far_better(lab, linear) and lab.base.data.status == "ended":
         ends = f"a linear model in its place ends at {linear.last:.3g}, your own at {lab.base.last:.3g}"
         return "unknown", None, f"the loss falls, but {ends}"
+    held = lab.get("held-out")
+    if (held is None or held.exam is None) and improving(lab.base) is None:
+        return "unknown", None, f"{_why_healthy(lab)}, but nothing shows what it knows of unseen samples"
     known, simple = lab.skill, lab.simple_skill
     if known is not None and simple is not None and known < 0.5 * simple:
         return "none", HALF_AS_GOOD, f"{_why_healthy(lab)}, although simple models do better on unseen samples"
