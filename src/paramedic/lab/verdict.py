@@ -94,8 +94,8 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
         if row.question == BUILT_ONCE:
             return "model", POINTED_TO, f"training keeps starting over: {row.answer.removeprefix('no: ')}"
     excluded = {row.rules_out for row in rows}
-    if "settings" in excluded and (told := untold(lab)) is not None:
-        return "data", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the code nor a setting explains it: {told}"
+    if "settings" in excluded and (nothing := untold(lab)) is not None:
+        return "data", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the code nor a setting explains it: {nothing}"
     if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         pointing = [row for row in rows if row.points_to == "model"]
         told = (pointing or [row for row in rows if row.rules_out is not None])[-1]
