@@ -6,12 +6,9 @@ nearly equal to one some places back, of its own series, and no nearer to its ne
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from paramedic.lab.noise import Array
 
 FEWEST_PLACES = 6
 FEWEST_WINDOWS = 500

@@ -11,7 +11,7 @@ from paramedic.record.facts import Load, Model, Optimizer, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab, Tried
-from paramedic.rules.own_metrics import improving
+from paramedic.rules.own_metrics import improving, surpasses
 from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
 from paramedic.rules.standing import LITTLE, contradicted, demonstrated, far_better, standing_still, untold
@@ -158,6 +158,10 @@ def _by_its_own_metric(run: Run) -> tuple[Cause, float | None, str]:
         line = f" ({optimizer.where.file}:{optimizer.where.line})" if optimizer is not None else ""
         words = f"all {run.steps} updates together come to {way:.1%} of the weights' size{line}"
         return "settings", LEFT_OVER, f"{words}: from scratch, nothing is learnt so. Try 100 times the learning rate"
+    uphill = next((Tried(trial) for trial in run.facts(Trial) if trial.name == "uphill"), None)
+    if told is None and uphill is not None and uphill.ran:
+        against = next((words for one in tried if one.ran and (words := surpasses(one, uphill)) is not None), None)
+        told = None if against is None else f"with every step in the opposite direction it is worse: {against}"
     if told is None or not why:
         return "unknown", None, why
     return "none", OWN_METRIC, f"by its own metric it learns: {told}. Nothing else could be checked: {why}"

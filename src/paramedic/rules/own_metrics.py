@@ -76,6 +76,17 @@ def _far_better(old: Metric, new: Metric) -> bool:
     return gain > max(BEYOND * spread, GAIN * abs(old.end), TIMES * (old.end - old.values[0]))
 
 
+def surpasses(one: Tried, other: Tried) -> str | None:
+    """In words: a metric that is better in one run than in the other, beyond what its readings vary by."""
+    ours, theirs = metrics_of(one, 2 * FEWEST), metrics_of(other, 2 * FEWEST)
+    for name in (name for name in ours if name in theirs):
+        ends = [metric.values[len(metric.values) // 2 :] for metric in (ours[name], theirs[name])]
+        gain = (mean(ends[0]) - mean(ends[1])) * (1 if ours[name].higher else -1)
+        if gain > max(BEYOND * max(map(pstdev, ends)), GAIN * abs(mean(ends[1]))):
+            return f"{name} is {mean(ends[0]):.3g}, there {mean(ends[1]):.3g}"
+    return None
+
+
 def has_room(tried: Tried) -> str | None:
     """In words: a metric of unseen samples that is far from perfect at the end; none where no such metric is known."""
     for metric in metrics_of(tried).values():

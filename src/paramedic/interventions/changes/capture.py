@@ -46,7 +46,7 @@ class Choices:
         self.looked = self.both_ways = 0
 
     def watched(self, original: Function) -> Function:
-        def log_prob(distribution: object, value: object) -> Any:
+        def log_prob(distribution: object, value: object) -> object:
             result = original(distribution, value)
             if isinstance(result, torch.Tensor) and result.requires_grad and self.looked < MOST_LOOKS:
                 result.register_hook(self._pushed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -16,7 +14,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
     depth = [0]
 
     def turned(original: Function) -> Function:
-        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def call(module: nn.Module, *args: object, **kwargs: object) -> object:
             if not depth[0]:  # in evaluations as well
                 surroundings.applied += any(map(_has_direction, (*args, *kwargs.values())))
                 args = tuple(map(_turned, args))
@@ -32,8 +30,8 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.replace(nn.Module, "__call__", turned)
 
 
-def _turned(value: Any) -> Any:
-    if not _has_direction(value):
+def _turned(value: object) -> object:
+    if not isinstance(value, torch.Tensor) or not _has_direction(value):
         return value
     return value.flip(0) if _are_pairs(value) else value.t()
 
