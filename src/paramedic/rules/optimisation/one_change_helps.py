@@ -129,7 +129,7 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         remedy=remedy,
         where=_where(run, best.name),
         evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
-        confidence=0.85,
+        confidence=0.8,
     )
 
 
@@ -168,7 +168,7 @@ def _evaluation(run: Run, told: str) -> Finding:
         remedy=remedy,
         where=at(run.first(Model)),
         evidence=(Evidence(name="change", value="training-mode"),),
-        confidence=0.85,
+        confidence=0.8,
     )
 
 
@@ -189,7 +189,7 @@ def _term(run: Run, lab: Lab, name: str) -> Finding:
         remedy=remedy,
         where=_summed_at(run, lab),
         evidence=(Evidence(name="change", value=name), lab.base.evidence()),
-        confidence=0.85,
+        confidence=0.8,
     )
 
 
@@ -202,7 +202,7 @@ def _by_hand(run: Run, lab: Lab, plain: Mapping[str, float]) -> Finding:
         "whether it is 0 where the answers are the targets",
         where=at(run.first(Backward)),
         evidence=(Evidence(name="change", value="simple-loss"), lab.base.evidence()),
-        confidence=0.85,
+        confidence=0.8,
     )
 
 
