@@ -14,6 +14,7 @@ TRAINING = re.compile(r"train|training")
 UNSEEN = re.compile(r"\b(test|val|valid|validation|dev|eval|held out|heldout)\b")
 PER_CENT = re.compile(r"\b(acc|accuracy)\b")
 LOSS = re.compile(r"\b(loss|nll|bce|elbo|objective)\b")
+TO_BE_LOW = re.compile(r"\b(loss|nll|bce)\b")  # an ELBO may be printed with either sign
 # "name 0.5", "name: 0.5", "name=50%", "'name': '0.5'" of a dictionary, "| name | 0.5 |" of a table
 _PAIR = re.compile(
     r"([A-Za-z][A-Za-z0-9_@/ -]*?)[\"']?\s*[:=\s(|│┃]\s*[|│\"'(]?(?:[a-z_.0-9]+\()?"
@@ -34,7 +35,7 @@ def metrics(output: Path) -> dict[str, dict[str, object]]:
     shares = any(_rises_as_a_share(found[name]) for name in bare if TRAINING.fullmatch(name))
     kept = {name for name in found if _says_what_it_is(name) and not LOSS.search(name)}
     kept |= {name for name in bare if shares and _is_a_share(found[name])}
-    kept |= {name for name in found if LOSS.search(name) and UNSEEN.search(name)}  # what is to be low in the end
+    kept |= {name for name in found if TO_BE_LOW.search(name) and UNSEEN.search(name)}
     return {name: _told(name, found[name], is_share=name in bare) for name in kept}
 
 
