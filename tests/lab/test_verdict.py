@@ -335,3 +335,11 @@ def test_equal_texts_with_any_target_are_a_fault_of_the_data(made: Make, tmp_pat
     run = made(baseline=2.25, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.1, simple=weak, exam=2.32)
     cause, _, because = concluded(run, tmp_path)
     assert cause == "data" and "the same text" in because
+
+
+def test_samples_learnt_by_heart_that_simple_models_have_a_rule_for(made: Make, tmp_path: Path) -> None:
+    others = {name.replace("-", "_"): 0.3 for name in OTHER_SETTINGS} | {"one_batch_range": 0.1}
+    run = made(baseline=0.3, permuted_labels=2.301, held_out=0.3, one_batch=0.01, twin=0.4, simple=STRONG, exam=2.5,
+               **others)  # fmt: skip
+    assert Lab(run).trouble == "memorises"
+    assert concluded(run, tmp_path)[0] == "model"

@@ -10,7 +10,7 @@ from paramedic.lab.reasoning import APART, BUILT_ONCE, Cause, Reading, answered,
 from paramedic.record.facts import Load, Model, Optimizer, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
-from paramedic.rules.experiments import Lab, Tried
+from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried
 from paramedic.rules.own_metrics import improving, surpasses
 from paramedic.rules.rates import way_of_weights
 from paramedic.rules.rule import Abstain
@@ -97,7 +97,9 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
     excluded = {row.rules_out for row in rows}
     if "settings" in excluded and (nothing := untold(lab)) is not None:
         return "data", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the code nor a setting explains it: {nothing}"
-    if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
+    by_heart = lab.trouble == "memorises" and (lab.simple_skill or 0) >= CLEAR_SKILL  # what simple models do know
+    behind = lab.trouble in ("flat", "lags") or by_heart
+    if behind and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         pointing = [row for row in rows if row.points_to == "model"]
         told = (pointing or [row for row in rows if row.rules_out is not None])[-1]
         words = f"{_what_is_wrong(lab)}; neither the data nor a setting explains it ({told.question} {told.answer})"
