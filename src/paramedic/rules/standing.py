@@ -19,6 +19,7 @@ LITTLE = 0.25  # of the loss of guessing
 CARRIED_OVER = 0.35  # of what is learnt, from training to the script's own evaluations
 LATE = 0.6  # of the steps: from there on an evaluation is one of what was learnt
 NO_BETTER = 1.02  # of the loss of guessing: what is learnt is worse than nothing on unseen samples
+NOTHING = 0.01  # of the loss of guessing: simple models know nothing
 HARDLY = 0.1  # of the loss of guessing, by which simple models are below it
 LEARNT = 1.4  # times the loss reached: guessing, where something clear was learnt
 
@@ -91,9 +92,11 @@ def untold(lab: Lab) -> str | None:
     held, simple = lab.get("held-out"), lab.simple_skill
     if lab.trouble not in ("flat", "memorises") or not (lab.learns_twin and lab.learns_one_batch):
         return None
-    if held is None or held.exam is None or held.exam < NO_BETTER * lab.guessing or improving(lab.base) is not None:
+    if held is None or held.exam is None or improving(lab.base) is not None:
         return None
     if simple is None or lab.signal in (None, "strong") or simple > HARDLY:
+        return None
+    if held.exam < lab.guessing * (NO_BETTER if simple > NOTHING else 1):
         return None
     return (
         f"it learns a simple rule and a single batch, but on unseen samples its loss is {held.exam:.3g}, guessing "
