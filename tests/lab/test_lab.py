@@ -13,10 +13,11 @@ from paramedic.errors import ParamedicError
 from paramedic.interventions.roles import Batch
 from paramedic.interventions.twins import Twin
 from paramedic.lab import scratch
-from paramedic.lab.classical import examine
+from paramedic.lab.classical import contradictions, examine
 from paramedic.lab.meanings import fit
 from paramedic.lab.on_ray import _connected
 from paramedic.lab.printed import metrics
+from paramedic.lab.series import interleaved
 
 
 def test_roles_in_a_batch() -> None:
@@ -171,6 +172,18 @@ def test_printed_metrics_are_read_with_their_names(tmp_path: Path) -> None:
     assert all(told["higher"] for told in found.values())
 
 
+@pytest.mark.parametrize("line", [
+    "{'eval_loss': 0.69, 'eval_accuracy': 0.52, 'epoch': 1.0}",
+    "{'eval_loss': '0.69', 'eval_accuracy': '0.52', 'epoch': '1'}",
+    "│       eval_loss           │          0.69             │\n│       eval_accuracy       │     0.52     │",
+])  # fmt: skip
+def test_metrics_of_dictionaries_and_tables(tmp_path: Path, line: str) -> None:
+    (tmp_path / "output.txt").write_text(line)
+    found = metrics(tmp_path / "output.txt")
+    assert found["eval accuracy"] == {"values": [0.52], "higher": True, "unseen": True}
+    assert found["eval loss"] == {"values": [0.69], "higher": False, "unseen": True}
+
+
 @pytest.mark.parametrize(("lines", "read"), [
     ("step 1 train 0.65 test 0.49\nstep 2 train 0.98 test 0.52\n", {"train": [0.65, 0.98], "test": [0.49, 0.52]}),
     ("step 1 train 0.98 val 0.97\nstep 2 train 0.35 val 0.52\n", {}),  # losses
@@ -231,3 +244,36 @@ def test_a_cluster_that_does_not_answer_is_a_clear_error(monkeypatch: pytest.Mon
     monkeypatch.setattr(ray, "init", refuses)
     with pytest.raises(ParamedicError, match="no Ray cluster answers: ray client connection timeout"):
         _connected("ray://127.0.0.1:1")
+
+
+def windows(series: Any) -> tuple[Any, Any]:
+    rows = np.lib.stride_tricks.sliding_window_view(series.astype(np.float32), 13)
+    return rows[:, :-1].copy(), rows[:, -1:].copy()
+
+
+def test_rows_of_several_series_that_lie_between_each_other() -> None:
+    rng = np.random.default_rng(0)
+    hours, levels, phases = np.arange(300)[:, None], rng.normal(size=8), rng.uniform(0, 6, 8)
+    stations = levels + np.sin(hours / 20 + phases)
+    mixed = np.concatenate([rng.permutation(hour) for hour in stations])
+    found = interleaved(*windows(mixed))
+    assert found is not None and found["neighbour"] < found["near"]
+
+
+@pytest.mark.parametrize("kind", ["noise", "walk", "weekly", "volatile"])
+def test_one_series_is_one(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=3000)
+    volatility = np.exp(np.convolve(rng.normal(size=3019), np.ones(20) / 4.5, "valid"))
+    series = {"noise": noise, "walk": noise.cumsum(), "weekly": np.sin(np.arange(3000) * 0.9) + noise,
+              "volatile": noise * volatility}[kind]  # fmt: skip
+    assert interleaved(*windows(series)) is None
+
+
+def test_equal_texts_that_contradict_each_other() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(2, 5, (800, 4)), rng.integers(0, 2, (800, 1))
+    found = contradictions(x, y)
+    assert found is not None and found["differ"] > 0.9
+    settled = contradictions(x, x[:, :1] % 2)
+    assert settled is not None and settled["differ"] == 0

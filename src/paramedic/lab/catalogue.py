@@ -98,6 +98,18 @@ ALL = (
         asks="are the arguments of the loss in the right order?",
     ),
     Experiment(
+        name="turned-edges",
+        changed="the edges of the graph turned round",
+        order="turned_edges",
+        asks="do messages run the right way?",
+    ),
+    Experiment(
+        name="uphill",
+        changed="every step in the opposite direction",
+        order="learning_rate=-1",
+        asks="is the sign of the loss right?",
+    ),
+    Experiment(
         name="standardised",
         changed="inputs scaled to mean 0 and standard deviation 1",
         order="standardised",

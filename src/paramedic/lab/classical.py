@@ -13,6 +13,7 @@ import numpy as np
 from paramedic.aliases import Fields
 from paramedic.lab.noise import Array, dealt
 from paramedic.lab.outcome import ANSWER
+from paramedic.lab.series import interleaved
 
 FOLDS = 4
 MOST_SAMPLES = 1_500  # for all but the linear model
@@ -36,7 +37,8 @@ def examine(captured: Path) -> Fields:
         raw, y = place_by_place(kept["x"], kept["y"])
     x, is_table = features(raw), raw.ndim == 2 and np.issubdtype(raw.dtype, np.floating)
     y = y.reshape(len(y), -1)
-    looked = looks(x, y) | {"one_token": one_token(raw)}
+    looked = looks(x, y) | {"one_token": one_token(raw), "contradictions": contradictions(raw, y)}
+    looked["interleaved"] = interleaved(raw, y)
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
     chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]
@@ -97,13 +99,49 @@ def one_token(x: Array) -> int | None:
 def features(x: Array) -> Array:
     """One row of numbers per sample: token ids are counted, large inputs thinned out."""
     if np.issubdtype(x.dtype, np.integer) and x.dtype != np.uint8 and x.ndim == 2 and x.shape[1] > 1:
-        size = min(int(x.max()) + 1, MOST_FEATURES)
-        return np.stack([np.bincount(row.clip(0, size - 1), minlength=size) for row in x]).astype(float)
+        return _counted(x)
     x = np.nan_to_num(x.reshape(len(x), -1).astype(float), posinf=0, neginf=0)
     if x.shape[1] > MOST_FEATURES:
         x = x[:, :: x.shape[1] // MOST_FEATURES + 1]
     spread = x.std(0)
     return (x - x.mean(0)) / np.where(spread > 0, spread, 1)
+
+
+def _counted(x: Array) -> Array:
+    """How often each of the most frequent tokens stands in a text."""
+    tokens, places, times = np.unique(x, return_inverse=True, return_counts=True)
+    kept = np.sort(np.argsort(-times, kind="stable")[:MOST_FEATURES])
+    column = np.full(len(tokens), -1)
+    column[kept] = np.arange(len(kept))
+    found = column[places.reshape(x.shape)]
+    rows = np.repeat(np.arange(len(x)), x.shape[1]).reshape(x.shape)
+    table = np.zeros((len(x), len(kept)))
+    np.add.at(table, (rows[found >= 0], found[found >= 0]), 1)
+    return table
+
+
+def contradictions(x: Array, y: Array) -> dict[str, float] | None:
+    """Of texts: how many pairs are the same text, and the share of them whose targets differ, in units of chance.
+
+    Words that tell the target have been lost where the same text has one target as often as another.
+    """
+    if not _is_text(x) or y.shape[1] != 1:
+        return None
+    texts = np.unique(x, axis=0, return_inverse=True)[1].ravel()
+    targets = np.unique(y[:, 0], return_inverse=True)[1].ravel()
+    table = np.zeros((texts.max() + 1, targets.max() + 1))
+    np.add.at(table, (texts, targets), 1)
+    pairs = float((table.sum(1) * (table.sum(1) - 1)).sum() / 2)
+    alike = float((table * (table - 1)).sum() / 2)
+    shares = table.sum(0) / len(x)
+    by_chance = float(1 - (shares**2).sum())
+    if not pairs or not by_chance:
+        return None
+    return {"pairs": pairs, "differ": (1 - alike / pairs) / by_chance, "texts": float(len(table))}
+
+
+def _is_text(x: Array) -> bool:
+    return np.issubdtype(x.dtype, np.integer) and x.dtype != np.uint8 and x.ndim == 2 and x.shape[1] > 2
 
 
 def _is_one_hot(y: Array) -> bool:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 
 from paramedic.lab.catalogue import BY_NAME, of_part, of_term
 from paramedic.lab.experiment import Experiment, Result
-from paramedic.lab.reasoning import answered
-from paramedic.record.facts import Model, Trial
+from paramedic.lab.reasoning import USUAL_SETTINGS, answered
+from paramedic.record.facts import Forward, Model, Trial
 from paramedic.record.reader import Run
 from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried
 from paramedic.rules.loss_terms import terms_of
 from paramedic.rules.model_parts import parts_of
+from paramedic.rules.own_metrics import has_room, improving, metrics_of
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import DECIDING, IN_THE_WAY, demonstrated, improving
+from paramedic.rules.standing import DECIDING, IN_THE_WAY, LITTLE, demonstrated, untold
 
 FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
 # In this order: what speaks for the code says so only where no setting has helped.
@@ -21,6 +22,7 @@ WHEN_ILL = (
     "longer", "turned-round", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "no-regularisation",
     "standardised", "fresh-start", "one-batch-range", "simple-loss", "linear-model",
 )  # fmt: skip
+OF_RATE = ("lr-down", "lr-up", "no-regularisation")
 AT_ONCE = 3  # then it is asked whether that was enough
 WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
@@ -35,7 +37,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     if named:
         wanted = CONFIRM
     elif not _can_be_compared(run):
-        wanted = ("longer",) if _prints_too_little(run) else ()
+        wanted = ("longer",) if _prints_too_little(run) else _by_metric(run)
     elif not _done(results, FIRST):
         wanted = FIRST
     elif Lab(run).control is None and "zeroed-inputs" not in results:
@@ -45,7 +47,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     elif Lab(run).needs_time:
         wanted = ("longer",)
     elif Lab(run).trouble == "none":
-        return tuple(experiment for experiment in _when_it_learns(run) if experiment.name not in results)
+        return tuple(experiment for experiment in _when_it_learns(run) if experiment.name not in results)[:AT_ONCE]
     elif _nothing_to_compare(run) or (Lab(run).trouble == "unclear" and demonstrated(Lab(run)) is not None):
         wanted = ()
     elif terms := [term for term in _terms(run) if term.name not in results]:
@@ -53,6 +55,18 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     else:
         wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
     return tuple(BY_NAME[name] for name in wanted if name not in results)
+
+
+def _by_metric(run: Run) -> tuple[str, ...]:
+    """Where losses cannot be compared but a metric is printed, and does not get better."""
+    tried = {trial.name: Tried(trial) for trial in run.facts(Trial)}
+    base = tried.get("baseline")
+    if base is None or not base.ran or not metrics_of(base, 3):
+        return ()
+    if any(one.ran and improving(one) is not None for name, one in tried.items() if name in ("baseline", "longer")):
+        return ()
+    ended = base.data.status == "ended"
+    return (*(("uphill",) if base.data.losses == 1 else ()), *(("lr-up", "lr-down") if ended else ()))
 
 
 def _done(results: Mapping[str, Result], names: tuple[str, ...]) -> bool:
@@ -70,6 +84,8 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
         useless.add("twin-range")
     if lab.trouble == "unclear" and "linear-model" not in results:
         return ("linear-model",)  # is there more to learn at all?
+    if untold(lab) is not None:
+        return tuple(name for name in ("longer", *USUAL_SETTINGS) if name not in useless)  # nothing else could help
     return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 
@@ -77,6 +93,9 @@ def _when_it_learns(run: Run) -> tuple[Experiment, ...]:
     """What may hold a script back that learns all the same, unless it is shown to do what its data allow."""
     lab = Lab(run)
     wanted = [BY_NAME["training-mode"]] if _evaluates_otherwise(run) else []
+    wanted += [BY_NAME["turned-edges"]] if _is_given_edges(run) else []
+    if has_room(lab.base) is not None and lab.base.data.status == "ended" and (lab.skill or 0) < LITTLE:
+        wanted += [BY_NAME[name] for name in OF_RATE]
     if lab.control is None and lab.prior is not None:
         wanted += [BY_NAME[name] for name in IN_THE_WAY]
     elif lab.control is not None and demonstrated(lab) is None:
@@ -100,6 +119,13 @@ def _parts(run: Run) -> tuple[Experiment, ...]:
     if any(Lab(run).helps(term.name) for term in _terms(run)):
         return ()  # it is the loss
     return tuple(of_part("linear", path) for path in parts_of(run))
+
+
+def _is_given_edges(run: Run) -> bool:
+    """Whether a model is given pairs of node numbers, and its own metric of unseen samples is far from perfect."""
+    shapes = [tensor.shape for call in run.facts(Forward) for tensor in call.inputs if "int" in tensor.dtype]
+    pairs = any(len(shape) == 2 and shape[0] == 2 and shape[1] > 2 for shape in shapes)
+    return pairs and has_room(Lab(run).base) is not None
 
 
 def _evaluates_otherwise(run: Run) -> bool:

@@ -11,9 +11,15 @@ HIGHER = re.compile(
 )
 LOWER = re.compile(r"\b(error|mae|mse|rmse|perplexity|ppl|wer|cer|deviation)\b")
 TRAINING = re.compile(r"train|training")
-UNSEEN = re.compile(r"test|val|valid|validation|dev|eval|held out")
+UNSEEN = re.compile(r"\b(test|val|valid|validation|dev|eval|held out|heldout)\b")
+PER_CENT = re.compile(r"\b(acc|accuracy)\b")
 LOSS = re.compile(r"\b(loss|nll|bce|elbo|objective)\b")
-_PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_@ -]*?)\s*[:=\s(]\s*\(?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(%?)")
+TO_BE_LOW = re.compile(r"\b(loss|nll|bce)\b")  # an ELBO may be printed with either sign
+# "name 0.5", "name: 0.5", "name=50%", "'name': '0.5'" of a dictionary, "| name | 0.5 |" of a table
+_PAIR = re.compile(
+    r"([A-Za-z][A-Za-z0-9_@/ -]*?)[\"']?\s*[:=\s(|│┃]\s*[|│\"'(]?(?:[a-z_.0-9]+\()?"
+    r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(%?)"
+)
 MOST = 200  # values of each
 
 
@@ -29,7 +35,15 @@ def metrics(output: Path) -> dict[str, dict[str, object]]:
     shares = any(_rises_as_a_share(found[name]) for name in bare if TRAINING.fullmatch(name))
     kept = {name for name in found if _says_what_it_is(name) and not LOSS.search(name)}
     kept |= {name for name in bare if shares and _is_a_share(found[name])}
-    return {name: {"values": found[name], "higher": name in bare or HIGHER.search(name) is not None} for name in kept}
+    kept |= {name for name in found if TO_BE_LOW.search(name) and UNSEEN.search(name)}
+    return {name: _told(name, found[name], is_share=name in bare) for name in kept}
+
+
+def _told(name: str, values: list[float], *, is_share: bool) -> dict[str, object]:
+    if PER_CENT.search(name) and max(values) > 1 and min(values) >= 0 and max(values) <= 100:
+        values = [value / 100 for value in values]
+    higher = is_share or (HIGHER.search(name) is not None and LOSS.search(name) is None)
+    return {"values": values, "higher": higher, "unseen": UNSEEN.search(name) is not None}
 
 
 def _numbers(output: Path) -> dict[str, list[float]]:
@@ -40,7 +54,7 @@ def _numbers(output: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for line in text.splitlines():
         for name, value, per_cent in _PAIR.findall(line):
-            words = " ".join(re.sub(r"[_-]", " ", name).lower().split())
+            words = " ".join(re.sub(r"[_/-]", " ", name).lower().split())
             found.setdefault(words, []).append(float(value) / (100 if per_cent else 1))
     return {name: values[-MOST:] for name, values in found.items()}
 

@@ -14,7 +14,8 @@ from typing import Literal
 from paramedic.record.facts import Asked, LossCall
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
 from paramedic.rules.loss_terms import number_of, rest, terms_of
-from paramedic.rules.standing import demonstrated, improving, standing_still
+from paramedic.rules.own_metrics import improving, repaired
+from paramedic.rules.standing import contradicted, demonstrated, standing_still
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
 BUILT_ONCE = "Is the model built once?"
@@ -23,6 +24,7 @@ MIXED = 1e-3  # change of an answer, in units of its size, when other samples ar
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
 USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
 OF_CODE = ("linear-model", "fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
+CHANGES_OF_METRIC = (*OF_SETTINGS, "fresh-start", "no-batchnorm", "turned-round", "turned-edges", "uphill", "eager")
 CONTROLS = ("permuted-labels", "zeroed-inputs", "one-batch", "twin", "held-out", "simple-models")
 
 
@@ -59,6 +61,7 @@ def readings(lab: Lab) -> tuple[Reading, ...]:
         _settings(lab),
         _code(lab),
         _own_metric(lab),
+        _evaluation(lab),
     )
     return tuple(row for part in rows for row in part)
 
@@ -134,6 +137,17 @@ def _own_metric(lab: Lab) -> Iterator[Reading]:
         question = "Does the metric it prints improve?"
         points: Cause | None = "none" if told is not None and lab.trouble == "none" else None
         yield Reading(question=question, answer=f"yes: {told}" if told else f"no: {still}", points_to=points)
+
+
+def _evaluation(lab: Lab) -> Iterator[Reading]:
+    if (against := contradicted(lab)) is not None:
+        yield Reading(question="Do its own evaluations agree?", answer=f"no: {against}")
+    told = {name: words for name, one in lab.tried.items() if one.ran and (words := repaired(lab.base, one))}
+    for name, words in told.items():
+        if name in CHANGES_OF_METRIC:
+            answer = f"{name}: {words}"
+            points: Cause = "settings" if name in OF_SETTINGS else "model"
+            yield Reading(question="Does a change improve the metric it prints?", answer=answer, points_to=points)
 
 
 def _able(lab: Lab) -> Iterator[Reading]:

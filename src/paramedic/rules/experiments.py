@@ -99,7 +99,7 @@ class Lab:
             raise Abstain("several losses are trained together or against each other")
         if _hovers(self.base.data.values):
             raise Abstain("the loss keeps changing its sign, so its value does not show how well the script learns")
-        if follows_a_policy(run):
+        if follows_a_policy(run) or self.base.noted.get("policy"):
             raise Abstain("it is a policy gradient, whose loss does not show how well the script learns")
 
     def get(self, name: str) -> Tried | None:

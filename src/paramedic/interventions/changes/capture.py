@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import distributions
 from torch.nn import functional as F
 
 from paramedic.aliases import Function
@@ -16,6 +17,7 @@ from paramedic.interventions.terms import Terms
 
 MOST_SAMPLES = 20_000
 MOST_BYTES = 64_000_000
+MOST_LOOKS = 40
 SAVE_AT = (20, 60, 150, 400, 1000)  # steps: a run that is killed later leaves what it has
 
 
@@ -31,6 +33,35 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.on_finish.append(lambda: surroundings.noted.update(terms.noted()))
     for name in TRIPLETS:
         surroundings.replace(F, name, lambda original: _noting(surroundings, original))
+    choices = Choices()
+    for kind in (distributions.Categorical, distributions.Normal, distributions.Bernoulli, distributions.Independent):
+        surroundings.replace(kind, "log_prob", choices.watched)
+    surroundings.on_finish.append(lambda: surroundings.noted.update(policy=choices.are_weighed))
+
+
+class Choices:
+    """Log-probabilities in a loss: those of a policy are made larger and smaller at once, those of labels are not."""
+
+    def __init__(self) -> None:
+        self.looked = self.both_ways = 0
+
+    def watched(self, original: Function) -> Function:
+        def log_prob(distribution: object, value: object) -> object:
+            result = original(distribution, value)
+            if isinstance(result, torch.Tensor) and result.requires_grad and self.looked < MOST_LOOKS:
+                result.register_hook(self._pushed)
+            return result
+
+        return log_prob
+
+    def _pushed(self, slope: torch.Tensor) -> None:
+        if slope.numel() > 1:
+            self.looked += 1
+            self.both_ways += bool((slope > 0).any() and (slope < 0).any())
+
+    @property
+    def are_weighed(self) -> bool:
+        return self.both_ways > 0.8 * self.looked
 
 
 def _noting(surroundings: Surroundings, original: Function) -> Function:

@@ -17,6 +17,7 @@ from torch.utils.data import IterableDataset
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from paramedic.aliases import Function
+from paramedic.interventions.by_content import ByContent
 from paramedic.interventions.draws import Draw
 from paramedic.interventions.surroundings import Surroundings
 
@@ -25,7 +26,6 @@ FOLDS = 5  # one in so many samples is held out
 
 def install(surroundings: Surroundings, argument: str) -> None:
     begins, fold, folds = (int(part) for part in (argument if ":" in argument else f"{argument}:0:{FOLDS}").split(":"))
-    surroundings.reason = "samples are neither loaded by their numbers nor drawn by them"
     dice = random.Random(0)
     watched: list[int] = []  # the data set that training reads: the first one
 
@@ -55,7 +55,11 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.replace(_BaseDataLoaderIter, "_next_index", choose)
     surroundings.choose_rows.append(Rows(surroundings, begins, fold, folds))
     surroundings.watch_draws()
-    surroundings.around_steps(still, lambda optimizer: None)
+    content = ByContent(surroundings, begins, fold, folds)
+    surroundings.around_steps(still, lambda optimizer: content.stepped())
+    if surroundings.roles is None:  # neither a loader nor draws were seen in the baseline
+        surroundings.change_batches(inputs=content.inputs, target=content.target)
+    surroundings.reason = "samples are neither loaded by their numbers nor drawn by them"
 
 
 class Rows:

@@ -24,7 +24,8 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
 
     Or it is obvious without a model: there are only a few different inputs, and equal inputs have different targets; or
-    every word of every text is the same, usually the token for unknown words.
+    every word of every text is the same, usually the token for unknown words; or equal texts have different targets as
+    often as unrelated ones; or windows slide over the rows of several series that lie between each other.
 
     ## Why it hurts
     If neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
@@ -43,6 +44,9 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     lab = Lab(run)
     if lab.alike is not None:
         yield _alike(lab, *lab.alike)
+        return
+    if (found := _same_texts(lab) or _interleaved(lab)) is not None:
+        yield found
         return
     if lab.signal is None:
         reason = lab.tried["simple-models"].answer.get("reason") if "simple-models" in lab.tried else None
@@ -85,6 +89,58 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
         where=at(lab.run.first(Loader)) if lab.run.facts(Loader) else at(lab.run.first(TrainForward)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
+    )
+
+
+SAME_TEXTS = 150  # pairs of them
+AS_BY_CHANCE = 0.8  # of the targets of unrelated samples, how often those of equal texts differ
+LEARNT = 0.15  # of the loss of guessing, on unseen samples
+
+
+def _same_texts(lab: Lab) -> Finding | None:
+    """Equal texts have one target as often as another, and hardly anything is learnt from them."""
+    found = lab.tried["simple-models"].answer.get("contradictions") if "simple-models" in lab.tried else None
+    held = lab.get("held-out")
+    if not found or found["pairs"] < SAME_TEXTS or found["differ"] < AS_BY_CHANCE or held is None or held.exam is None:
+        return None
+    if held.exam < (1 - LEARNT) * lab.guessing or not (lab.learns_twin or lab.learns_one_batch):
+        return None
+    return Finding(
+        what=f"{found['pairs']:,.0f} pairs of samples are the same text; their targets differ {found['differ']:.0%} as "
+        "often as those of unrelated samples",
+        why=f"what distinguishes them is lost before the model sees it; on unseen samples the loss is {held.exam:.3g}, "
+        f"guessing gives {lab.guessing:.3g}",
+        remedy="turn ten samples back into words: cleaning, stop words, truncation or unknown tokens may have removed "
+        "those that matter",
+        where=at(lab.run.first(Loader)),
+        evidence=(
+            Evidence(name="contradicting_texts", value=round(found["differ"], 3), limit=f"< {AS_BY_CHANCE:g}"),
+            lab.base.evidence(),
+        ),
+        confidence=0.8,
+    )
+
+
+LITTLE = 0.3  # of the loss of guessing
+
+
+def _interleaved(lab: Lab) -> Finding | None:
+    """Windows over rows of several series: what comes next belongs to another one."""
+    found = lab.tried["simple-models"].answer.get("interleaved") if "simple-models" in lab.tried else None
+    if not found or lab.simple_skill is None or lab.simple_skill > LITTLE or (lab.skill or 0) > LITTLE:
+        return None
+    return Finding(
+        what=f"the next value is nearly equal to the one {found['places']} places back in {found['near']:.0%} of the "
+        f"windows, to the one before it in {found['neighbour']:.0%}, as unrelated values are "
+        f"({found['chance']:.0%})",
+        why="so the rows of several series lie between each other, and a window jumps from one to the next",
+        remedy="sort by series and time before windows are cut, and cut none across two series",
+        where=at(lab.run.first(Loader)),
+        evidence=(
+            Evidence(name="near_neighbour", value=round(found["neighbour"], 3), limit=f"> {found['chance']:.3g}"),
+            lab.base.evidence(),
+        ),
+        confidence=0.8,
     )
 
 
