@@ -120,6 +120,9 @@ class Alarm:
 
     def well_afar(self) -> bool:
         """While matching: as far as an accelerator's gradients can be known without anybody feeling it."""
+        if self._early.resting():
+            self.random_state = random_state()
+            return True
         found = [p.grad for sentinel in self._posted for p in sentinel.parameters()]
         size = self._early.size([g for g in found if g is not None], self.loop.clock.typical)
         leaps = size is not None and len(self._posted) == 1 and self._posted[0].leap(size) > 0

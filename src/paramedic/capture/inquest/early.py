@@ -62,8 +62,7 @@ class Early:
 
         None where to know it would be felt. `step` is how long one takes, in seconds, if that is known by now.
         """
-        if self._pause or not gradients:
-            self._pause = max(0, self._pause - 1)
+        if not gradients or self.resting():
             return None
         ends = [gradient.detach() for gradient in (gradients[0], gradients[-1])]
         if ends[0].device != ends[1].device or any(gradient.layout is not torch.strided for gradient in ends):
@@ -78,6 +77,13 @@ class Early:
             felt = step < LONG and self.waited - before > FELT * step
             self._pause = RETRY if felt else min(RETRY, int(sent / (CHEAP * step)))
         return None if size is None else abs(size)
+
+    def resting(self) -> bool:
+        """Whether this is a step in which gradients are not looked at."""
+        if self._pause:
+            self._pause -= 1
+            return True
+        return False
 
     def look_again(self) -> None:
         """What was seen is unusual: the next look must not be left out."""
