@@ -1,8 +1,12 @@
 """On a machine with a GPU: is there found what is found on a CPU? `python -m benchmarks.device [WORD …]`.
 
 Programs written for the CPU run unchanged: `bridged.py` makes an accelerator torch's default device. What fails there
-by itself is left out. Prints one table; `--json FILE` keeps what was found. What has not begun after `--within` seconds
-is not run, and the last line says how many that are.
+by itself is left out, as are cases of several ranks, which do not share one GPU. Prints one table; `--json FILE` keeps
+what was found. What has not begun after `--within` seconds is not run, and the last line says how many that are;
+`--healthy N` runs one in N of the healthy programs.
+
+Programs whose samples lie in the GPU's memory only because they were bridged, and are picked there one by one, do wait
+for their data most of the time. PM701 says so, rightly, and is no false alarm here.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.accuracy.programs import Program, all_programs
 from benchmarks.warm import Warm
@@ -33,6 +38,7 @@ NOT_FOR_DEVICES = re.compile(
 )
 # Faults on a CPU that are none on a GPU.
 ONLY_ON_A_CPU = ("PM410-aliased-state-dict/sick_detached",)  # `.cpu()` copies there
+ON_RANKS = re.compile(r"PM80[125678]-.*/sick")
 VARIANTS = {"": {}, "bf16": {"BRIDGE_HALF": "1"}, "fused": {"BRIDGE_FUSED": "1"}}
 
 
@@ -89,6 +95,7 @@ def _cases_and_real() -> list[Task]:
             real += 1
         if program.source == "cases" or (program.source == "real" and real % EVERY_REAL == 0):
             wanted.append(program)
+    wanted = [program for program in wanted if not ON_RANKS.match(program.name)]
     return [
         Task(name=p.name, group=p.source, script=str(p.script))
         if p.name in ONLY_ON_A_CPU
@@ -133,6 +140,7 @@ def run(task: Task, server: Warm) -> Outcome:
         if same is False and plain is not None and _run([task.script], task, server, folder).stdout != plain.stdout:
             same = None  # it never prints the same twice
     alarms = [f for f in report["findings"] if f["severity"] != "note" or f["code"] in task.codes]
+    alarms = [finding for finding in alarms if not (task.bridged and _is_bridges(finding))]
     trouble = [line for line in watched.stderr.splitlines() if "detached" in line]
     return Outcome(
         task=task,
@@ -143,6 +151,11 @@ def run(task: Task, server: Warm) -> Outcome:
         abstained="; ".join(r["reason"] for r in report["rules"]["abstained"] if r["code"] in task.codes[:1]),
         error="; ".join(trouble)[:300] or watched.last_line * (watched.code not in (0, 1, 3)),
     )
+
+
+def _is_bridges(finding: dict[str, Any]) -> bool:
+    """Whether it waits for samples that lie where they do because of the bridge."""
+    return finding["code"] == "PM701" and any(e["name"] == "samples_on" for e in finding["evidence"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +190,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--within", type=float, default=480, help="seconds")
+    parser.add_argument("--healthy", type=int, default=1, help="one in so many of the healthy programs")
     chosen = parser.parse_args()
     wanted = [t for t in tasks() if not chosen.words or any(w in f"{t.group}/{t.name}" for w in chosen.words)]
+    healthy = [t for t in wanted if not t.codes][:: chosen.healthy]
+    wanted = [t for t in wanted if t.codes or t in healthy]
     servers: queue.SimpleQueue[Warm] = queue.SimpleQueue()
     for _ in range(chosen.jobs):
         servers.put(Warm())

@@ -26,6 +26,7 @@ def bridge() -> None:
         draw_on_host(dataset, "random_split")
         torch.utils.data.random_split = dataset.random_split
         port()
+    torch.backends.cudnn.deterministic = True  # or what is printed would differ by itself
     if os.environ.get("BRIDGE_HALF"):
         torch.autocast("cuda", torch.bfloat16, cache_enabled=False).__enter__()
     if os.environ.get("BRIDGE_FUSED"):

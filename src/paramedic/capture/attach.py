@@ -51,6 +51,7 @@ class Attachment:
         self.known.sampler.stop()
         if self.surroundings is not None:
             watcher.ask("surroundings", self._tell_surroundings, self.surroundings)
+        watcher.ask("finish", watcher.bringing.finish)
         watcher.guard.tell_each(moments.run_over)
         if error is not None:
             watcher.guard.tell_each(moments.run_failed, error)

@@ -49,7 +49,9 @@ class Budget:
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
-        self._device = Mean()  # and seconds that it takes an accelerator
+        self._device = Mean()  # and seconds that it takes an accelerator,
+        self._on_device = math.inf  # at least;
+        self._device_looks = 0  # known of so many samples
         self._last = time.perf_counter()
         self._since_watch = self._since_sample = self._steps = 0
         self._samples = 0
@@ -116,7 +118,11 @@ class Budget:
 
     def device_time(self, seconds: float) -> None:
         """What statistics cost on an accelerator, known later than what they cost here."""
+        self._device_looks += 1
+        if self._device_looks <= CLOSE_SAMPLES:
+            self._device.value = None  # kernels are loaded when they are first used
         self._device.add(seconds)
+        self._on_device = min(self._on_device, seconds)
 
     def should_watch(self) -> bool:
         return self._until_watched() <= 0
@@ -144,7 +150,8 @@ class Budget:
             return self.every - self._since_sample - 1
         if self._close:
             return 0
-        if self._steps < SURE_SAMPLED and self._sampling + (self._device.value or 0.0) < DEAR:
+        on_device = self._on_device if self._device_looks else 0.0
+        if self._steps < SURE_SAMPLED and self._sampling + on_device < DEAR:
             return max(1, self._steps // FURTHER) - self._since_sample - 1
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1

@@ -141,7 +141,7 @@ class Gears:
         self.budget.looked(watcher.step >= FIRST_STEPS, spent, passed)
         self._shift(milestone or watcher.step < self._examine_until)
         self._choose(actors)
-        watcher.deferred.poll()
+        watcher.poll()
         watcher.bus.tell(moments.step_taken)
 
     def matched(self, step: int, actors: int) -> None:
@@ -179,7 +179,7 @@ class Gears:
 
     def _end_matching(self, actors: int) -> None:
         self._book()
-        self.watcher.deferred.poll()
+        self.watcher.poll()
         self._choose(actors)
         if not self.turning:
             self.watcher.bus.tell(moments.steps_matched)

@@ -19,6 +19,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.mailbox import Mailbox
 from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.milestones import is_milestone
@@ -56,7 +57,8 @@ class Skipping:
         self._account: Account | None = None
         self._sentinel: Sentinel | None = None
         self._parameters: list[nn.Parameter] = []
-        self._far = False  # on an accelerator, whose numbers nobody waits for
+        self._far = False  # on an accelerator, whose numbers nobody waits for,
+        self._mailbox = Mailbox()  # but which sends its losses here
         self._limit = self._largest = 0.0  # of the sentinel's number: allowed, and seen
         self._site = NOWHERE  # of the backward pass,
         self._series = ""  # and what the values of its losses are called
@@ -131,23 +133,46 @@ class Skipping:
             and (self._far or math.isfinite(value := _item(tensors)))
         ):
             if self._far:
-                watcher.ask("backward", self.passes.record_value, tensors, self._site)
-            else:
-                watcher.writer.point(self._series, watcher.step, value)
-                watcher.recent.append((watcher.step, value))
+                return self._backward_afar(tensors, began, *args, **kwargs)
+            self._note(value)
             self._passed = True
             ours = _now() - began
             result = self._original(tensors, *args, **kwargs)
             began = _now()
-            late = self.passes.arrived() if self._far else None
-            sound = self._is_sound_afar(late) if self._far else self._is_sound()
-            watcher.gears.spent_skipping += ours + (0.0 if self._far else _now() - began)
+            sound = self._is_sound()
+            watcher.gears.spent_skipping += ours + _now() - began
             if not sound:
                 watcher.gears.end_skipping()
-                watcher.ask("alarm", self.passes.over, tensors, late)
+                watcher.ask("alarm", self.passes.over, tensors)
             return result
         watcher.gears.end_skipping()
         return self._interceptor(tensors, *args, **kwargs)
+
+    def _backward_afar(self, loss: torch.Tensor, began: float, *args: Any, **kwargs: Any) -> Any:
+        """The same where the numbers are an accelerator's."""
+        watcher = self.watcher
+        posted = not torch.cuda.is_current_stream_capturing() and self._mailbox.send(loss)
+        if not posted:
+            watcher.ask("backward", self.passes.record_value, loss, self._site)
+        self._passed = True
+        ours = _now() - began
+        result = self._original(loss, *args, **kwargs)
+        began = _now()
+        if not posted:
+            value = self.passes.arrived()
+        elif (value := self._mailbox.take()) is not None:
+            self._note(value)
+        sound = (value is None or math.isfinite(value)) and self.alarm.well_afar()
+        if posted:  # else it is booked already, and the wait is not ours
+            watcher.gears.spent_skipping += ours + _now() - began
+        if not sound:
+            watcher.gears.end_skipping()
+            watcher.ask("alarm", self.passes.over, loss, value)
+        return result
+
+    def _note(self, value: float) -> None:
+        self.watcher.writer.point(self._series, self.watcher.step, value)
+        self.watcher.recent.append((self.watcher.step, value))
 
     def _is_sound(self) -> bool:
         """Whether the gradients are finite, and no larger than ever by orders of magnitude."""
@@ -160,9 +185,6 @@ class Skipping:
         self._largest = max(size, self._largest)
         self.alarm.random_state = RandomState(_random_state(), [])
         return True
-
-    def _is_sound_afar(self, loss: float | None) -> bool:
-        return (loss is None or math.isfinite(loss)) and self.alarm.well_afar()
 
     def stepped(self, optimizer: Optimizer) -> None:
         watcher, account, began = self.watcher, self._account, _now()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
 
+from paramedic.capture.bringing import Bringing
 from paramedic.capture.deferred import Deferred
 from paramedic.capture.gears import Gears
 from paramedic.capture.guard import Guard
@@ -34,7 +35,7 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.registry = Registry()
         self.patches = Patches()
-        self.deferred = Deferred()
+        self.deferred, self.bringing = Deferred(), Bringing()  # numbers and tensors on their way to the host
         self.guard = Guard(self.state)
         self.ask = self.guard.ask
         self.bus = self.guard.bus
@@ -71,6 +72,15 @@ class Watcher:
     def read(self, numbers: torch.Tensor, use: Callable[[list[float]], object], *, copy: bool = True) -> None:
         """Use numbers that may live on an accelerator, without waiting for them."""
         self.deferred.read(numbers, use, copy=copy)
+
+    def bring(self, probe: str, tensors: Sequence[torch.Tensor], use: Callable[[list[torch.Tensor]], object]) -> None:
+        """Use tensors that may live on an accelerator, in ordinary memory, without waiting for them."""
+        self.bringing.bring(tensors, lambda near: self.guard.ask_within(probe, use, near))
+
+    def poll(self) -> None:
+        """Hand out what has arrived by now."""
+        self.deferred.poll()
+        self.bringing.poll()
 
     def check_stop(self) -> None:
         """After a step: have all the steps that were wanted been taken?"""

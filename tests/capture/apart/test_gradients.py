@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from paramedic.capture.apart.gradients import without_engine
+from paramedic.capture.apart.gradients import gradients, without_engine
 
 
 class Cube(torch.autograd.Function):
@@ -67,3 +67,22 @@ def test_they_agree(name: str) -> None:
 def test_a_loss_without_a_graph_is_refused() -> None:
     with pytest.raises(RuntimeError, match="depends on nothing"):
         without_engine(torch.tensor(1.0), [])
+
+
+def test_hooks_see_and_change_the_same() -> None:
+    def grads(way: Callable[..., list[torch.Tensor | None]]) -> tuple[list[float], torch.Tensor | None]:
+        x = torch.tensor([1e-6, 4.0], requires_grad=True)
+        root = x.sqrt()
+        seen: list[float] = []
+
+        def tame(given: tuple[torch.Tensor], got: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+            seen.extend((float(given[0].max()), float(got[0].max())))
+            return (given[0].clamp(max=1.0),)
+
+        return seen, way(root.sum(), [x], {root.grad_fn: tame})[0]
+
+    by_engine, by_hand = grads(gradients), grads(without_engine)
+    assert by_engine[0] == by_hand[0] == pytest.approx([500.0, 1.0])
+    assert by_engine[1] is not None and by_hand[1] is not None
+    torch.testing.assert_close(by_hand[1], by_engine[1])
+    assert by_hand[1].tolist() == [1.0, 0.25]

@@ -5,24 +5,36 @@ Then the nodes of the graph are called one after the other from here, on the hos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
 from torch.autograd.graph import Node
 
+Hook = Callable[[Any, Any], Any]  # of a node, as torch has them: what it gives, what it got; may return other gradients
+NONE: Mapping[Node, Hook] = {}
 
-def gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
-    """The derivative of the loss for each leaf; None where it does not depend on it."""
+
+def gradients(
+    loss: torch.Tensor, leaves: Sequence[torch.Tensor], hooks: Mapping[Node, Hook] = NONE
+) -> list[torch.Tensor | None]:
+    """The derivative of the loss for each leaf; None where it does not depend on it. The graph is kept."""
+    handles = [node.register_hook(hook) for node, hook in hooks.items()]
     try:
-        return list(torch.autograd.grad(loss, leaves, allow_unused=True))
+        return list(torch.autograd.grad(loss, leaves, allow_unused=True, retain_graph=True))
     except RuntimeError as error:
         if "fork" not in str(error):
             raise
-        return without_engine(loss, leaves)
+        return without_engine(loss, leaves, hooks)
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
-def without_engine(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
+def without_engine(
+    loss: torch.Tensor, leaves: Sequence[torch.Tensor], hooks: Mapping[Node, Hook] = NONE
+) -> list[torch.Tensor | None]:
     if loss.grad_fn is None:
         raise RuntimeError("the loss depends on nothing that has a gradient")
     arrived: dict[Node, dict[int, torch.Tensor]] = {loss.grad_fn: {loss.output_nr: torch.ones_like(loss)}}
@@ -36,6 +48,9 @@ def without_engine(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> list[t
                 found[id(node.variable)] = given[0]
                 continue
             passed_on = _called(node, given)
+            if node in hooks:
+                changed = hooks[node](passed_on, tuple(map(given.get, range(len(node._input_metadata)))))
+                passed_on = passed_on if changed is None else changed
             for (further, number), gradient in zip(node.next_functions, passed_on, strict=False):
                 if further is not None and gradient is not None:
                     fitting = _fitting(gradient, further._input_metadata[number])

@@ -120,11 +120,17 @@ class Alarm:
 
     def well_afar(self) -> bool:
         """While matching: as far as an accelerator's gradients can be known without anybody feeling it."""
-        found = [p.grad for sentinel in self._posted for p in sentinel.parameters()]
-        well = self._early.gradients_seem_well([g for g in found if g is not None], self.loop.clock.typical)
-        if well:
+        if self._early.resting():
             self.random_state = random_state()
-        return well
+            return True
+        found = [p.grad for sentinel in self._posted for p in sentinel.parameters()]
+        size = self._early.size([g for g in found if g is not None], self.loop.clock.typical)
+        leaps = size is not None and len(self._posted) == 1 and self._posted[0].leap(size) > 0
+        if size is not None and (leaps or not math.isfinite(size)):
+            self._early.look_again()
+            return False
+        self.random_state = random_state()
+        return True
 
     def gradients_written(self, losses: list[torch.Tensor], value: float | None = None) -> None:
         """A backward pass is over, or queued; `value` is the loss, if it was not known before."""
@@ -173,19 +179,21 @@ class Alarm:
                 backward.private = True  # whoever throws such gradients away does well
 
     def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
+        sentinel = self._sentinels.get(optimizer) or self._choose(optimizer)
         if thorough:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
         else:
-            parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
+            parameters = sentinel.parameters()
         gradients = [p.grad for p in parameters if p.grad is not None]
         waits = self.watcher.settings.wait_for_device or (thorough and self.watcher.gears.examining)
-        if not waits and gradients and not any(gradient.is_cpu for gradient in gradients):
-            some, waited = [gradients[0], gradients[-1]], self._early.waited
-            well = self._early.gradients_seem_well(some, self.loop.clock.typical)
+        if gradients and not any(gradient.is_cpu for gradient in gradients):
+            some = [p.grad for p in sentinel.parameters() if p.grad is not None] or [gradients[0], gradients[-1]]
+            waited = self._early.waited
+            sentinel.afar = size = self._early.size(some, self.loop.clock.typical)
             self.watcher.guard.spent -= self._early.waited - waited  # the accelerator's time, not ours
-            if well:
+            if not waits and (size is None or math.isfinite(size)):
                 return True
-            waits, gradients = True, some  # a sum may overflow by itself
+            waits, gradients = True, gradients if waits else some  # a sum may overflow by itself
         return all_finite(gradients, everywhere=waits)
 
     def _choose(self, optimizer: Optimizer) -> Sentinel:

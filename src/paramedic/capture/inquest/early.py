@@ -8,7 +8,6 @@ are waited for all the same: that is over soon.
 
 from __future__ import annotations
 
-import math
 import time
 from contextlib import suppress
 
@@ -58,25 +57,34 @@ class Early:
             return float(host)
         return None
 
-    def gradients_seem_well(self, gradients: list[torch.Tensor], step: float | None) -> bool:
-        """Whether the first and the last gradient are finite, as far as that is known without anybody feeling it.
+    def size(self, gradients: list[torch.Tensor], step: float | None) -> float | None:
+        """One number of the first and the last gradient, not finite if any value is not.
 
-        `step` is how long one takes, in seconds, if that is known by now.
+        None where to know it would be felt. `step` is how long one takes, in seconds, if that is known by now.
         """
-        if self._pause or not gradients:
-            self._pause = max(0, self._pause - 1)
-            return True
+        if not gradients or self.resting():
+            return None
         ends = [gradient.detach() for gradient in (gradients[0], gradients[-1])]
         if ends[0].device != ends[1].device or any(gradient.layout is not torch.strided for gradient in ends):
-            return True
+            return None
         began = time.perf_counter()
         # Infinities of either sign could cancel into NaN, never into a finite number.
         if not self.send(ends[0].sum(dtype=torch.float32) + ends[1].sum(dtype=torch.float32)):
-            return True
+            return None
         sent, before, self._looks = time.perf_counter() - began, self.waited, self._looks + 1
         size = self.take()
-        well = size is None or math.isfinite(size)
         if step is not None and self._looks > AT_FIRST:
             felt = step < LONG and self.waited - before > FELT * step
             self._pause = RETRY if felt else min(RETRY, int(sent / (CHEAP * step)))
-        return well
+        return None if size is None else abs(size)
+
+    def resting(self) -> bool:
+        """Whether this is a step in which gradients are not looked at."""
+        if self._pause:
+            self._pause -= 1
+            return True
+        return False
+
+    def look_again(self) -> None:
+        """What was seen is unusual: the next look must not be left out."""
+        self._pause = 0

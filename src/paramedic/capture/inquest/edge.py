@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import torch
 from torch.autograd.graph import Node
-from torch.utils.hooks import RemovableHandle
 
 from paramedic.aliases import Fields
+from paramedic.capture.apart.gradients import Hook, gradients
 from paramedic.capture.apart.process import Impossible, Refused, apart
-from paramedic.capture.graph import Reach, reach
-from paramedic.capture.inquest.excerpt import excerpt
-from paramedic.capture.inquest.inquest import frames, tracer_for
+from paramedic.capture.graph import reach
+from paramedic.capture.inquest.excerpt import Excerpt, excerpt
+from paramedic.capture.inquest.inquest import copies_for, frames, on_host, tracer_for
 from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure
@@ -37,10 +36,16 @@ _AT_ONE = ("acos", "asin", "atanh")
 
 def find_edge(watcher: Watcher, random_state: RandomState | None) -> Fields | None:
     """Run the step again that a backward pass has just ended, in a process of its own: the operation near its edge."""
+    copies = copies_for(watcher, [])
     for frame in frames():
-        attempt = functools.partial(_attempt, watcher, frame, random_state)
+        statements = excerpt(frame)
+        if statements is None:
+            continue
         try:
-            found, loops = apart(attempt, LONGEST, differentiates=True)
+            if copies is not None:
+                on_host(copies, [], statements)
+            attempt = functools.partial(_attempt, watcher, statements, random_state)
+            found, loops = apart(attempt, LONGEST, copies=copies)
         except Impossible as reason:
             watcher.state(Gear(reason=f"a step with a large gradient was not run again: {reason}"), key="edge")
             return None
@@ -52,11 +57,8 @@ def find_edge(watcher: Watcher, random_state: RandomState | None) -> Fields | No
 
 
 def _attempt(
-    watcher: Watcher, frame: FrameType, random_state: RandomState | None
+    watcher: Watcher, statements: Excerpt, random_state: RandomState | None
 ) -> tuple[dict[str, object] | None, bool]:
-    statements = excerpt(frame)
-    if statements is None:
-        return None, False
     tracer = tracer_for(watcher)
     with without_trace(watcher.registry.roots(), random_state):
         again = rerun(statements, tracer)
@@ -82,11 +84,11 @@ def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Fields | None:
 
         return ran
 
-    before = _norm(losses, found, [node.register_hook(note(node)) for node in suspects])
+    before = _norm(losses, found.leaves, {node: note(node) for node in suspects})
     steepest = max(slopes, key=lambda node: slopes[node], default=None)
     if steepest is None or slopes[steepest] < STEEP:
         return None
-    after = _norm(losses, found, [steepest.register_hook(_tame)])
+    after = _norm(losses, found.leaves, {steepest: _tame})
     if not after < before / GUILTY:
         return None
     op, distance = suspects[steepest], _distance(suspects[steepest])
@@ -133,12 +135,8 @@ def _largest(gradients: Any) -> float:
     return max((float(g.abs().max()) for g in gradients if g is not None and g.numel()), default=0.0)
 
 
-def _norm(losses: list[torch.Tensor], found: Reach, hooks: list[RemovableHandle]) -> float:
-    ones = [torch.ones_like(loss) for loss in losses]
-    try:
-        with torch._C._EnableTorchFunction():
-            gradients = torch.autograd.grad(losses, found.leaves, ones, allow_unused=True, retain_graph=True)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return float(sum(g.double().square().sum() for g in gradients if g is not None) ** 0.5)
+def _norm(losses: list[torch.Tensor], leaves: list[torch.Tensor], hooks: dict[Node, Hook]) -> float:
+    with torch._C._EnableTorchFunction():
+        total = torch.stack([loss.sum() for loss in losses]).sum()
+        found = gradients(total, leaves, hooks)
+    return float(sum(g.double().square().sum() for g in found if g is not None) ** 0.5)

@@ -84,13 +84,13 @@ def hold(
     is `stopping` anyway, else not at all. `until` says what the statements lead to (see Tracer).
     """
     best, at = Conclusion(data={"origin": "unknown", "reproduced": False}), None
-    copies = None if stopping or backward else _copies(watcher, losses)
+    copies = None if stopping or backward else copies_for(watcher, losses)
     for frame in frames():
         for whole in (False, True):
             attempt = functools.partial(_try, watcher, frame, losses, until, backward, random_state, whole=whole)
             try:
                 if copies is not None:  # what leads to the loss is found out while its tensors can be read
-                    attempt = functools.partial(attempt, on_host=_on_host(copies, losses, excerpt(frame, whole=whole)))
+                    attempt = functools.partial(attempt, on_host=on_host(copies, losses, excerpt(frame, whole=whole)))
                 patience = LONGEST if until == "backward" else MOST_SECONDS
                 found, loops = _ask(attempt, backward, patience, stopping, copies)
             except Impossible as reason:
@@ -108,7 +108,7 @@ def hold(
     return best
 
 
-def _copies(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
+def copies_for(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
     """Where an accelerator is in use: all models and the losses on the host; None if that is too much."""
     with suppress(TooLarge):
         copies = copies_of([module for root in watcher.registry.roots() for module in anatomy.modules(root)])
@@ -118,7 +118,7 @@ def _copies(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
     return None
 
 
-def _on_host(
+def on_host(
     copies: Copies, losses: list[torch.Tensor], statements: Excerpt | None
 ) -> tuple[list[torch.Tensor], Excerpt | None]:
     """The losses, and the statements with copies instead of the variables they use."""

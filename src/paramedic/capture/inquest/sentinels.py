@@ -24,6 +24,7 @@ class Sentinel:
 
     def __init__(self, parameters: Iterable[torch.Tensor]) -> None:
         self.references = [weakref.ref(parameter) for parameter in parameters]
+        self.afar: float | None = None  # the number of an accelerator's gradients, where it is known
         self._count = 0
         self._largest = 0.0
 
@@ -40,7 +41,7 @@ class Sentinel:
                 return None
             if gradient.is_cpu:
                 total += abs(_item(gradient.sum()))
-        return total
+        return total + (self.afar or 0.0)
 
     def on_host(self) -> bool:
         return all(parameter.is_cpu for parameter in self.parameters())

@@ -74,16 +74,22 @@ class Samples:
             with contextlib.suppress(TypeError, IndexError):  # indices of the user's own making
                 seen.indices.update(in_root(dataset, i) for i in integers(index) or ())
 
-    def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]], place: int) -> None:
-        """Remember the content of each sample of a batch, the place-th of its pass."""
+    def passes(self, number: int) -> int:
+        return self.given[number].passes if number in self.given else 0
+
+    def inputs(self, number: int, tensors: list[torch.Tensor]) -> torch.Tensor | None:
+        """What of a batch tells its samples apart, if it should be looked at."""
         seen = self.given.get(number)
         if seen is None or seen.rows >= MOST_CONTENTS:
-            return
-        inputs = next((t for _, t in tensors if t.dim() > 1), None)
-        if inputs is None or inputs.device.type != "cpu" or not readable(inputs):
-            return
-        if inputs.numel() < LEAST_VALUES * inputs.shape[0] or inputs.nbytes > MOST_BYTES:
-            return
+            return None
+        found = next((tensor for tensor in tensors if tensor.dim() > 1), None)
+        if found is None or not readable(found) or found.nbytes > MOST_BYTES:
+            return None
+        return found if found.numel() >= LEAST_VALUES * found.shape[0] else None
+
+    def look_at(self, number: int, place: int, passes: int, inputs: torch.Tensor) -> None:
+        """Remember the content of each sample of a batch, the place-th of one of the passes."""
+        seen = self.given[number]
         rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
         kept = _without_padding(rows)
         raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
@@ -92,13 +98,13 @@ class Samples:
                 digest = hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest()
                 seen.contents.add(digest)
                 seen.rows += 1
-                if seen.workers > 1 >= seen.passes:
+                if seen.workers > 1 >= passes:
                     _by_worker(seen, digest, place % seen.workers)  # they take turns
         if seen.continuous is None:
             seen.continuous = _is_continuous(rows)
         if seen.continuous and len(seen.stretches) < MOST_STRETCHES:
             seen.stretches.update(_stretches(inputs.detach()))
-        if seen.passes <= 1:
+        if passes <= 1:
             seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
     def tell(self, number: int | None = None) -> None:

@@ -89,14 +89,14 @@ def check(run: Run, *, share: float = 0.02, windows: float = 0.5) -> Iterator[Fi
                 return
             shared = _shared(event)
             if shared is not None and shared[0] > share:
-                found.append((number, other, *shared))
+                found.append((number, other, *shared, _all_seen(event)))
                 break
             if event.stretches >= _STRETCHES and event.shared_stretches > windows * event.stretches:
                 yield _windows(run, event, loaders[number], loaders[other], windows)
                 return
     clean = set(only_evaluated) - {number for number, *_ in found}
-    for number, other, part, count, how in found:
-        yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
+    for number, other, part, count, how, all_seen in found:
+        yield _finding(loaders[number], loaders[other], part, count, how, all_seen, others_clean=bool(clean))
 
 
 def _without_loaders(run: Run, share: float, copies: int = 0) -> Iterator[Finding]:
@@ -187,12 +187,14 @@ def _loops(link: Link) -> bool:
     return isinstance(statement_at(link.scope, link.line), ast.For)
 
 
-def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
+def _finding(
+    loader: Loader, train: Loader, part: float, count: int, how: str, all_seen: bool, *, others_clean: bool
+) -> Finding:
     function = loader.where.function or ""
     name = (loader.variable or (function if "loader" in function else "")).lower()
     declared = "train" in name
     held_out = any(word in name for word in _HELD_OUT) and not declared
-    whole = loader.size == train.size and part > 0.99
+    whole = loader.size == train.size and (part > 0.99 or all_seen)
     severity: Severity = "note" if declared or (others_clean and not held_out) else "error"
     if severity == "error" and not held_out:
         severity = "note" if whole else "warning"  # nothing says that this was meant to be new data
@@ -221,6 +223,11 @@ def _shared(event: Overlap) -> tuple[float, int, str] | None:
     mine, others = (event.first_rows, event.first_contents), (event.other_first_rows, event.other_first_contents)
     repeated = max(_repeated(*mine), _repeated(*others))
     return (part, event.shared_contents, "content") if part > 5 * repeated or event.continuous else None
+
+
+def _all_seen(event: Overlap) -> bool:
+    """Whether as good as every training sample was evaluated whose content is known: not all are looked at."""
+    return not event.shared_indices and event.shared_contents > 0.99 * event.other_contents
 
 
 def _repeated(samples: int, contents: int) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Epoch, Loader, Time
+from paramedic.record.facts import Batch, Epoch, Loader, Time
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 from paramedic.rules.timing import Times, busiest_line, crowded, latest_times
@@ -31,7 +31,9 @@ def check(
     ## What to try first
     `DataLoader(..., num_workers=4, persistent_workers=True)`: workers prepare batches while the model computes. If
     there are workers already: more of them, or less work per sample: decode once and cache, store samples in a form
-    that needs no decoding, move files from the network to a local disk.
+    that needs no decoding, move files from the network to a local disk. Samples that lie in an accelerator's memory
+    should not be picked one by one, since each is a launch of its own: keep them in ordinary memory and send whole
+    batches, or index the data with a whole batch of indices.
 
     ## When this is wrong
     Only the second half of the run counts, so a cache that fills in the first epoch does not matter. Short runs and
@@ -57,18 +59,23 @@ def check(
     workers = int(loader.workers)
     busy = workers > 0 and crowded(run)  # workers wait for a processor like everybody else
     long = 2 * wait >= (with_workers if workers else alone)
+    far = _accelerator(run, loader.number) if not workers else None
     helpers = many(workers, "worker") if workers else "no workers"
     yield Finding(
         what=f"training waited for data {late.share('data'):.0%} of the time: {1000 * wait / late.steps:.0f} ms "
         f"in a step of {1000 * late.training / late.steps:.0f} ms, with {helpers}{_stage(run, workers)}",
         why="the model is idle while a batch is prepared; only faster data loading makes this run faster",
-        remedy=_remedy(run, loader, late),
+        remedy=f"each sample is picked from the memory of {far} by itself: keep the data in ordinary memory and send "
+        "whole batches, x.to(device), or index it with all indices of a batch at once"
+        if far
+        else _remedy(run, loader, late),
         where=loader.where,
         severity="warning" if (long or (not workers and late.share("data") >= nearly_all)) and not busy else "note",
         evidence=(
             Evidence(name="share_of_time_waiting_for_data", value=round(late.share("data"), 3), limit=f"< {share}"),
             Evidence(name="seconds_waiting_per_step", value=round(wait / late.steps, 4), limit=f"< {least_wait}"),
             Evidence(name="workers", value=workers),
+            *([Evidence(name="samples_on", value=far)] if far else []),
         ),
         confidence=0.95,
     )
@@ -85,6 +92,12 @@ def _guilty(run: Run) -> Loader | None:
         if number in loaders:
             return loaders[number]
     return None
+
+
+def _accelerator(run: Run, number: int) -> str | None:
+    """Where the loader's batches are made, if that is not ordinary memory."""
+    devices = [t.device for batch in run.facts(Batch) if batch.loader == number for t in batch.tensors]
+    return devices[0] if devices and "cpu" not in devices else None
 
 
 def _stage(run: Run, workers: int) -> str:

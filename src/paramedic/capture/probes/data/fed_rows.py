@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import deque
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -18,12 +19,23 @@ from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.record import facts
+from paramedic.record.writer import Site
 
 MOST_ROWS = 20_000
 MOST_BYTES = 4_000_000  # of a batch
-MOST_READ = 64_000_000  # bytes of training batches in all
+MOST_READ = 64_000_000  # bytes of training batches in all, and of evaluations
 LEAST_BROKEN = 4  # numbers with a fraction in a row, by which it is told from all others
 LATEST = 2  # calls that tell whether training still brings new rows
+
+
+class _Evaluated(NamedTuple):
+    """What is told of a call, of which nothing is kept."""
+
+    root: nn.Module
+    training: bool
+    site: Site
+    path: str
+    step: int
 
 
 @probe("fed_rows", states=[facts.FedRows])
@@ -40,7 +52,7 @@ class FedRows:
         self._model: weakref.ref[object] | None = None
         self._trained: set[bytes] = set()
         self._loaders: set[int | None] = set()  # that training used; others are compared as a whole
-        self._read = 0  # bytes of training batches
+        self._read = self._tested = 0  # bytes of training batches, and of those of evaluations
         self._twice = 0  # rows that a training batch held more than once
         self._tested_first: set[bytes] = set()
         self._known: deque[float] = deque(maxlen=LATEST)  # shares of the latest training rows that had come before
@@ -50,18 +62,24 @@ class FedRows:
         if call.borrowed or (call.grad and not call.training):
             return
         rows = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
-        if rows is None or rows.dim() < 2 or not rows.dtype.is_floating_point or rows.device.type != "cpu":
+        if rows is None or rows.dim() < 2 or not rows.dtype.is_floating_point:
             return
         if rows.requires_grad or rows.nbytes > MOST_BYTES or not readable(rows):
             return
         if call.grad:
             self._loaders.add(call.loader)
-            self._train(call.root, rows)
-        elif call.loader in self._loaders and self._model is not None and self._model() is call.root:
-            self._evaluate(call, rows)
+            root, newest = call.root, max((a.number for a in self.watcher.known.loop.accounts.values()), default=-1)
+            wanted = rows[:0] if self._is_full() else rows
+            self.watcher.bring("fed_rows", [wanted], lambda near: self._train(root, newest, near[0]))
+        elif call.loader in self._loaders and self._tested <= MOST_READ:
+            self._tested += rows.nbytes
+            told = _Evaluated(call.root, call.training, call.site, call.path, call.step)
+            self.watcher.bring("fed_rows", [rows], lambda near: self._evaluate(told, near[0]))
 
-    def _train(self, model: nn.Module, rows: torch.Tensor) -> None:
-        newest = max((account.number for account in self.watcher.known.loop.accounts.values()), default=-1)
+    def _is_full(self) -> bool:
+        return len(self._trained) >= MOST_ROWS or self._read > MOST_READ
+
+    def _train(self, model: nn.Module, newest: int, rows: torch.Tensor) -> None:
         if self._model is None or self._model() is not model or (newest > self._optimizer >= 0):
             self._model = weakref.ref(model)
             self._trained, self._tested_first, self._twice = (
@@ -71,7 +89,7 @@ class FedRows:
             )  # a new fold, or another try, begins from scratch
             self._known.clear()
         self._optimizer = newest
-        if len(self._trained) >= MOST_ROWS or self._read > MOST_READ:
+        if self._is_full():
             return
         self._read += rows.nbytes
         digests = _digests(rows)
@@ -80,7 +98,9 @@ class FedRows:
             self._known.append(len(found & self._trained) / len(found))
             self._trained |= found
 
-    def _evaluate(self, call: Call, rows: torch.Tensor) -> None:
+    def _evaluate(self, call: _Evaluated, rows: torch.Tensor) -> None:
+        if self._model is None or self._model() is not call.root:
+            return
         found = set(_digests(rows))
         self._tested_first |= found - self._trained if len(self._tested_first) < MOST_ROWS else set()
         shared = (found & self._trained) - self._tested_first

@@ -13,7 +13,6 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
-from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
@@ -77,15 +76,16 @@ class LabelledSamples:
         inputs = self._inputs(labels) if readable(labels) else None
         if inputs is None:
             return
-        near, near_labels = nearby(self.watcher, inputs), nearby(self.watcher, labels)
         kind = (loader, classes, inputs.dtype, tuple(inputs.shape[2:]) if inputs.dtype.is_floating_point else ())
-        if near is None or near_labels is None or (self._kind is not None and self._kind != kind):
-            return
-        rows = self._made_fewer(near.detach())
+        if self._kind is None or self._kind == kind:
+            self.watcher.bring("labelled_samples", [inputs, labels], lambda near: self._keep(kind, *near))
+
+    def _keep(self, kind: tuple[object, ...], inputs: torch.Tensor, labels: torch.Tensor) -> None:
+        rows = self._made_fewer(inputs.detach()) if self._kind in (None, kind) else None
         if rows is not None and (not self._features or rows.shape[1] == self._features[0].shape[1]):
             self._kind = kind
             self._features.append(rows)
-            self._labels.append(near_labels.detach().double())
+            self._labels.append(labels.detach().double())
             self._rows += len(rows)
 
     def _inputs(self, labels: torch.Tensor) -> torch.Tensor | None:

@@ -27,6 +27,7 @@ class Pass:
     step: int
     right: list[torch.Tensor] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    before: list[float | None] = field(default_factory=list)  # what was added up before each batch, if that is a number
     whole: bool = True  # as far as can be told, every batch was seen
 
 
@@ -59,18 +60,21 @@ class BatchAverages:
         if known is None or known.step != self.watcher.step or short:
             known = self._passes[place] = Pass(self.watcher.step)
         before = look_up(average.counter, {**frame.f_globals, **locals_of(frame)})
-        known.whole &= _is_all(before, known)
+        known.whole &= _may_be_all(before, known)
+        known.before.append(before if isinstance(before, int | float) else None)
         known.right.append(result.sum())
         known.sizes.append(len(result))
         if known.whole and 1 < len(known.sizes) <= MOST_BATCHES and 0 < known.sizes[-1] < known.sizes[0]:
             self._tell(frame, average, known)
 
     def _tell(self, frame: FrameType, average: Average, known: Pass) -> None:
-        site, step, sizes = frame_site(frame), known.step, known.sizes
+        site, step, sizes, before = frame_site(frame), known.step, known.sizes, known.before
         site = site._replace(line=average.line)
         name = ast.unparse(average.counter)
 
         def use(right: list[float]) -> None:
+            if not _is_all(before, right):
+                return
             averaged = sum(count / size for count, size in zip(right, sizes, strict=True)) / len(sizes)
             fact = AverageOfAverages(
                 counter=name,
@@ -89,14 +93,13 @@ def _source(frame: FrameType) -> str:
     return "".join(linecache.getlines(frame.f_code.co_filename))
 
 
-def _is_all(before: object, known: Pass) -> bool:
-    """Whether what was added up or kept before this batch is of those that were seen."""
+def _may_be_all(before: object, known: Pass) -> bool:
+    """Whether what was kept before this batch is of those that were seen."""
     if isinstance(before, list):
         return len(before) == len(known.sizes)
-    if isinstance(before, torch.Tensor):
-        return True  # no waiting for a device
-    return isinstance(before, int | float) and (before == 0) == all(not _positive(each) for each in known.right)
+    return isinstance(before, torch.Tensor | int | float)  # no waiting for a device
 
 
-def _positive(count: torch.Tensor) -> bool:
-    return count.device.type == "cpu" and bool(count > 0)
+def _is_all(before: list[float | None], right: list[float]) -> bool:
+    """Whether a sum was 0 before a batch only as long as no answer had been right."""
+    return all(sum_ is None or (sum_ == 0) == (not any(right[:batch])) for batch, sum_ in enumerate(before))
