@@ -8,11 +8,12 @@ import random
 import time
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from paramedic.errors import ParamedicError, shown
+from paramedic.frozen import dataclass
 from paramedic.paths import kind_of
 
 RUNS_VARIABLE = "PARAMEDIC_RUNS"

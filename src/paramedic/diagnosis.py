@@ -7,7 +7,7 @@ import math
 import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from paramedic.findings import (
 )
 from paramedic.findings.ranks import told_once
 from paramedic.findings.words import number
+from paramedic.frozen import dataclass
 from paramedic.record.ending import BY_SIGNAL, UNDER_WAY, cut_short
 from paramedic.record.facts import Audited, Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs

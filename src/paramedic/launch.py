@@ -17,7 +17,7 @@ import time
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from paramedic import descriptors, shelf, startup, together, voice
 from paramedic.boot import changed_surroundings, load_what_runs_need, tell_children
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
+from paramedic.frozen import dataclass
 from paramedic.masking import masked_words
 from paramedic.own_code import own_code
 from paramedic.paths import check_input

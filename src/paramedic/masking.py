@@ -18,17 +18,16 @@ _TOKEN = (
 )
 _NAME = f"(?:{_SURE}|{_TOKEN})"
 _VALUE = r"([^\s\"',;&]+)"
-_SECRET = re.compile(rf"{_NAME}$", re.IGNORECASE)
-_ENVIRONMENT = re.compile(r"^(?:AWS|AZURE)_[A-Z0-9_]+$")
+# As text, which Python compiles at first use and keeps: most runs have nothing that could be a secret.
+_SECRET = rf"(?i){_NAME}$"
+_ENVIRONMENT = r"^(?:AWS|AZURE)_[A-Z0-9_]+$"
 # An error that says "unknown token: x" gives nothing away, one that says "password: x" does.
-_ASSIGNED = re.compile(
-    rf"((?:{_NAME}[\"']?\s*=|{_SURE}[\"']?\s*:)\s*[\"']?(?:Bearer\s+|Basic\s+)?){_VALUE}", re.IGNORECASE
-)
-_FOLLOWED = re.compile(rf"(--?[A-Za-z0-9_.-]*?{_NAME}\s+)([^\s-][^\s]*)", re.IGNORECASE)
-_BEARER = re.compile(r"\b((?:Bearer|Basic)\s+)([\w.~+/=-]{8,})", re.IGNORECASE)
-_ENVIRONMENT_ASSIGNED = re.compile(r"\b((?:AWS|AZURE)_[A-Z0-9_]+=)(\S+)")
-_USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)([^/\s@:]*:[^/\s@]+|[^/\s@:]{16,})@", re.IGNORECASE)
-_KNOWN_SHAPES = re.compile(
+_ASSIGNED = rf"(?i)((?:{_NAME}[\"']?\s*=|{_SURE}[\"']?\s*:)\s*[\"']?(?:Bearer\s+|Basic\s+)?){_VALUE}"
+_FOLLOWED = rf"(?i)(--?[A-Za-z0-9_.-]*?{_NAME}\s+)([^\s-][^\s]*)"
+_BEARER = r"(?i)\b((?:Bearer|Basic)\s+)([\w.~+/=-]{8,})"
+_ENVIRONMENT_ASSIGNED = r"\b((?:AWS|AZURE)_[A-Z0-9_]+=)(\S+)"
+_USER_IN_URL = r"(?i)(\b[a-z][a-z0-9+.-]*://)([^/\s@:]*:[^/\s@]+|[^/\s@:]{16,})@"
+_KNOWN_SHAPES = (
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[\w-]{16,}|"
     r"xox[abprs]-[\w-]{10,}|A(?:KI|SI)A[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)"
 )
@@ -37,7 +36,7 @@ _KNOWN_SHAPES = re.compile(
 def is_secret(name: str) -> bool:
     """Whether an option, a variable or a setting of this name holds a secret."""
     bare = name.strip().lstrip("-+")
-    return bool(_SECRET.search(bare) or _ENVIRONMENT.match(bare))
+    return bool(re.search(_SECRET, bare) or re.match(_ENVIRONMENT, bare))
 
 
 def masked_words(words: Sequence[str]) -> tuple[str, ...]:
@@ -58,9 +57,9 @@ def masked_words(words: Sequence[str]) -> tuple[str, ...]:
 
 def masked_text(text: str) -> str:
     """Any text in which a command line, a setting or an address may be quoted."""
-    text = _USER_IN_URL.sub(rf"\1{MASK}@", text)
-    text = _BEARER.sub(rf"\1{MASK}", text)
-    text = _ENVIRONMENT_ASSIGNED.sub(rf"\1{MASK}", text)
-    text = _FOLLOWED.sub(rf"\1{MASK}", text)
-    text = _ASSIGNED.sub(rf"\1{MASK}", text)
-    return _KNOWN_SHAPES.sub(MASK, text)
+    text = re.sub(_USER_IN_URL, rf"\1{MASK}@", text)
+    text = re.sub(_BEARER, rf"\1{MASK}", text)
+    text = re.sub(_ENVIRONMENT_ASSIGNED, rf"\1{MASK}", text)
+    text = re.sub(_FOLLOWED, rf"\1{MASK}", text)
+    text = re.sub(_ASSIGNED, rf"\1{MASK}", text)
+    return re.sub(_KNOWN_SHAPES, MASK, text)

@@ -7,12 +7,13 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.errors import ParamedicError
 from paramedic.findings.words import headline
+from paramedic.frozen import dataclass
 from paramedic.paths import write_private
 
 if TYPE_CHECKING:

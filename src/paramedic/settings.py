@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
+
+from paramedic.frozen import dataclass
 
 DEFAULT_BUDGET = 0.02
 LOGGING_VARIABLE = "PARAMEDIC_LOGGING"  # how setup_logging() was called, for processes that are started later

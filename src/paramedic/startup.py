@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paramedic.errors import ParamedicError, message_of
+from paramedic.frozen import dataclass
 from paramedic.logged import log
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -95,16 +97,42 @@ def wide(tensor: torch.Tensor) -> torch.Tensor:
 def values(tensor: torch.Tensor) -> torch.Tensor:
     """The numbers named in VALUE_NAMES, on the tensor's device. Non-finite values are counted and left out."""
     x, floats = sample(tensor), tensor.dtype.is_floating_point
-    # On the host a large tensor goes through in pieces: copies of it could be what memory has no room for.
-    parts = list(pieces(x, PIECE)) if x.device.type == "cpu" else [x]
-    found = torch.stack([_counted(wide(part), floats) for part in parts])
-    low, high = found[:, 0].min(), found[:, 1].max()
-    total, nan, inf, finite = found[:, 2:].sum(0)
+    if x.device.type == "cpu":
+        return _values_on_host(x)
+    low, high, total, nan, inf, finite = _counted(wide(x), floats)
     count = finite.clamp(min=1)
     mean = total / count
-    spread = torch.stack([_squares(wide(part), mean) for part in parts]).sum()
     size = torch.full((), x.numel(), device=x.device)
-    return torch.stack([low, high, mean, (spread / count).sqrt(), nan, inf, size.to(mean)])
+    return torch.stack([low, high, mean, (_squares(wide(x), mean) / count).sqrt(), nan, inf, size.to(mean)])
+
+
+def _values_on_host(x: torch.Tensor) -> torch.Tensor:
+    """The same in NumPy, whose calls take a fraction of torch's on tensors as small as most are.
+
+    A large tensor goes through in pieces: copies of it could be what memory has no room for.
+    """
+    low, high, total, nan, inf = math.inf, -math.inf, 0.0, 0, 0
+    for part in pieces(x, PIECE):
+        known, bad, endless = _finite(part)
+        nan, inf = nan + bad, inf + endless
+        if known.size:
+            low, high, total = min(low, known.min()), max(high, known.max()), total + known.sum()
+    count = max(x.numel() - nan - inf, 1)
+    mean, spread = total / count, 0.0
+    for part in pieces(x, PIECE):
+        off = _finite(part)[0] - mean
+        spread += np.dot(off, off)
+    return torch.tensor([low, high, mean, math.sqrt(spread / count), nan, inf, x.numel()], dtype=torch.float64)
+
+
+def _finite(part: torch.Tensor) -> tuple[np.ndarray[Any, np.dtype[np.float64]], int, int]:
+    """What is finite, and how many are NaN and infinite."""
+    x = wide(part).resolve_neg().numpy()
+    finite = np.isfinite(x)
+    if finite.all():
+        return x, 0, 0
+    nan = int(np.isnan(x).sum())
+    return x[finite], nan, int(x.size - finite.sum()) - nan
 
 
 def _counted(x: torch.Tensor, floats: bool) -> torch.Tensor:

@@ -8,7 +8,6 @@ import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -18,6 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from paramedic.aliases import Fields
 from paramedic.capture.sizes import size_of
+from paramedic.frozen import dataclass
 from paramedic.program.untouched import attributes, count_in, element, elements, names_in, shown_key
 from paramedic.program.where import is_users, locals_of, user_frame
 

@@ -22,16 +22,16 @@ MODULES = {
 
 def build(words: Sequence[str] = ()) -> typer.Typer:
     """With all commands, or only with the one that these words begin with: every run would wait for the others."""
+    asked = [name for name, commands in MODULES.items() if words and words[0] in commands]
     app = typer.Typer(
         name="paramedic",
         cls=Commands,
         no_args_is_help=True,
-        add_completion=True,
+        add_completion=not asked,  # an option of the whole, which no word of a command is
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(main)
-    asked = [name for name, commands in MODULES.items() if words and words[0] in commands]
     for name in asked or MODULES:
         importlib.import_module(f"paramedic.cli.{name}").add_to(app)
     return app

@@ -6,9 +6,16 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from paramedic.cli.typed import parse_typed
+
 
 class Commands(TyperGroup):
     """A group whose flags and arguments, and those of its commands, are shown by their names alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or args[0].startswith("-"):
+            return super().parse_args(ctx, args)
+        return parse_typed(self, ctx, args, (), super().parse_args)  # a command: no option of the whole is there
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _bare(super().get_params(ctx))

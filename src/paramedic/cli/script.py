@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from paramedic.cli.typed import parse_typed
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
@@ -23,7 +24,7 @@ class ScriptCommand(TyperCommand):
         if target is not None and not target.is_module and is_class(target.name):  # it takes no arguments of its own
             own, target = [*own, *target.args], Target(name=target.name, args=())
         ctx.meta[TARGET] = target
-        return super().parse_args(ctx, own)
+        return parse_typed(self, ctx, own, [word for word in own if word.startswith("-")], super().parse_args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return ["[OPTIONS]", "SCRIPT | -m MODULE", "[ARGS OF THE SCRIPT]..."]

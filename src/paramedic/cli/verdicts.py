@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +13,7 @@ from paramedic import voice
 from paramedic.cli import panels
 from paramedic.cli.output import write_event_files, write_file
 from paramedic.errors import ParamedicError
+from paramedic.frozen import dataclass
 from paramedic.paths import check_folder, check_outputs, write_text
 
 if TYPE_CHECKING:

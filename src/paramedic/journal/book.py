@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import Any
 
+from paramedic.frozen import dataclass
 from paramedic.paths import HOME, append_private, make_private_folder
 
 FILE = "journal.jsonl"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from paramedic.findings import Evidence
 from paramedic.findings.words import number, plural
+from paramedic.frozen import dataclass
 
 MOST_ROWS = 8
 MOST_IN_LINE = 8  # plain values

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import mean, median
 
 from paramedic.findings import Where
+from paramedic.frozen import dataclass
 from paramedic.record.facts import Backward, Labels, LossCall, Optimizer
 from paramedic.record.reader import Run
 from paramedic.rules.support import entropy

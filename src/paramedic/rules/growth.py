@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from paramedic.frozen import dataclass
 from paramedic.record.facts import DeviceMemory, Loader, MemoryPeak
 from paramedic.record.reader import Run
 

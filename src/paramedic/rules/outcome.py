@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import mean, median, stdev
 from typing import Literal
 
+from paramedic.frozen import dataclass
 from paramedic.record.facts import LossCall, Model, Optimizer
 from paramedic.record.reader import Run
 from paramedic.rules import Abstain

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import base64
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paramedic.frozen import dataclass
 from paramedic.record.facts import LabelledSamples
 from paramedic.record.reader import Run
 

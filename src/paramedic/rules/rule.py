@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from paramedic.findings import Finding, Severity
+from paramedic.frozen import dataclass
 from paramedic.record.facts import Fact, all_kinds, known_as
 from paramedic.record.reader import Run
 from paramedic.rules.coverage import Extent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from statistics import median
 
 from paramedic.findings import TimeShare, Where
+from paramedic.frozen import dataclass
 from paramedic.record.facts import Epoch, LineSample, Time
 from paramedic.record.reader import Run
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast, dataclass_transform
+from dataclasses import field
+from typing import NamedTuple, TypeVar, dataclass_transform
 
 from paramedic import cells
 from paramedic.findings import Where
+from paramedic.frozen import dataclass, sharing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,58 +24,13 @@ class Occurrence:
     where: Where
 
 
-class _Frozen(Protocol):
-    """What facts and their parts have in common. One of each method serves them all: compiled for each of some two
-    hundred classes, as dataclasses are, they would be felt at the start of every run."""
-
-    DEFAULTS: ClassVar[dict[str, Any]]
-    FACTORIES: ClassVar[dict[str, Callable[[], Any]]]
-    COUNT: ClassVar[int]  # of fields
-
-
-def _fill(self: _Frozen, /, **given: Any) -> None:
-    values = {**self.DEFAULTS, **given}
-    for name, make in self.FACTORIES.items():
-        if name not in given:
-            values[name] = make()
-    try:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-    except AttributeError:
-        raise TypeError(f"{type(self).__name__} has no field {name!r}") from None
-    if len(values) < self.COUNT:
-        missing = [item.name for item in fields(cast(Any, self)) if item.name not in values]
-        raise TypeError(f"{type(self).__name__} needs {', '.join(missing)}")
-
-
-def _show(self: object) -> str:
-    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in fields(cast(Any, self)) if item.repr)
-    return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _refuse(self: object, name: str, *_: object) -> None:
-    raise FrozenInstanceError(f"cannot change field {name!r} of {type(self).__name__}")
-
-
 T = TypeVar("T")
-
-
-def _frozen(plain: type[T]) -> type[T]:
-    """A dataclass with fields as keywords that cannot be changed, without code of its own."""
-    body: Any = plain
-    body.__init__, body.__repr__, body.__setattr__, body.__delattr__ = _fill, _show, _refuse, _refuse
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(plain)
-    known = fields(made)
-    made.DEFAULTS = {each.name: each.default for each in known if each.default is not MISSING}
-    made.FACTORIES = {each.name: each.default_factory for each in known if each.default_factory is not MISSING}
-    made.COUNT = len(known)
-    return cast("type[T]", made)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def part(plain: type[T]) -> type[T]:
     """Make a class a part of facts: a parameter of a model, an operand of a call."""
-    return _frozen(plain)
+    return sharing(plain, compared=False)
 
 
 NOT_RECORDED = Occurrence(id=0, time=0.0, step=0, last_step=0, count=1, phase="setup", where=Where())
@@ -143,7 +99,7 @@ def fact(name: str, *, missing: str) -> Callable[[type[F]], type[F]]:
     def declare(plain: type[F]) -> type[F]:
         if any(kind.name == name for kind in _KINDS.values()):
             raise ValueError(f"there are two kinds of facts named {name!r}")
-        made = _frozen(plain)
+        made = sharing(plain, compared=False)
         _KINDS[made] = Kind(name, missing)
         return made
 

@@ -128,7 +128,8 @@ class Memory:
         processes |= {pid: name for pid, name in self._children.items() if pid not in processes}
         for pid, name in processes.items():
             with suppress(psutil.Error):
-                process = self._processes.setdefault(pid, psutil.Process(pid))
+                process = self._processes.get(pid) or psutil.Process(pid)  # which takes longer than the look
+                self._processes[pid] = process
                 rss, private = footprint(process)
                 if not rss:
                     continue  # it has ended, and waits to be noticed
