@@ -12,14 +12,14 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	touch $@
 
 $(VENV)/test: $(VENV)/installed
-	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "pytest-rerunfailures>=14" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
+	$(PIP) "pytest>=8.4" "pytest-xdist>=3.5" "pytest-rerunfailures>=14" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
 	  "ipython>=8" "ipykernel>=6" "nbclient>=0.10" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5" "starlette>=0.40" "uvicorn>=0.30" \
 	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4" "mcp>=2" "sarif-pydantic>=0.6" \
 	  "hatchling>=1.25" "pytorch-ignite>=0.5" "skorch>=1.0" "stable-baselines3>=2.3" "mkdocs-material>=9.5" "hydra-core>=1.3" "jaxtyping>=0.2.30" "einops>=0.8" "torchtyping>=0.1.5" "typeguard<3"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
-	$(PIP) "ruff>=0.6" "mypy>=1.11" "pytest>=8"
+	$(PIP) "ruff>=0.6" "mypy>=1.11" "pytest>=8.4"
 	touch $@
 
 demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its report
@@ -29,7 +29,7 @@ test: check $(VENV)/test  ## lint, types and the tests
 	$(VENV)/bin/python -m compileall -q src
 	# Real processes, signals and clocks on a busy machine: a test gets a second try, and what fails twice has failed.
 	# Three workers on two cores: many tests wait for a process or a clock.
-	# What pytest makes of the modules (it rewrites asserts in a thousand of them) is kept for the next time, wherever that is switched off.
+	# What pytest makes of the test files (it rewrites their asserts) is kept for the next time, wherever that is switched off.
 	env -u PYTHONDONTWRITEBYTECODE $(VENV)/bin/pytest -n 3 --dist worksteal --reruns 1 -m "not slow"
 
 slow: $(VENV)/test  ## the tests that take long

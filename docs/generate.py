@@ -4,11 +4,13 @@ classes of facts."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+# How help is laid out is settled when typer is imported.
+os.environ.update(COLUMNS="100", NO_COLOR="1", TERM="dumb", _TYPER_FORCE_DISABLE_TERMINAL="1")
+
 import typer.main
+from typer.testing import CliRunner
 
 from paramedic.cli.app import app
 from paramedic.reports.catalogue import markdown_index, markdown_page
@@ -32,17 +34,7 @@ def pages() -> dict[Path, str]:
 def commands() -> str:
     parts = ["# Commands", "", "Generated from `paramedic COMMAND --help`.", ""]
     for words in ([], *([command] for command in COMMANDS)):
-        environment = {
-            **os.environ,
-            "COLUMNS": "100",
-            "NO_COLOR": "1",
-            "TERM": "dumb",
-            "_TYPER_FORCE_DISABLE_TERMINAL": "1",
-        }
-        help = subprocess.run(
-            [sys.executable, "-m", "paramedic", *words, "--help"],
-            capture_output=True, text=True, check=True, env=environment,
-        )  # fmt: skip
+        help = CliRunner().invoke(app, [*words, "--help"], prog_name="paramedic", catch_exceptions=False)
         lines = [line.rstrip() for line in help.stdout.strip().splitlines()]
         parts += [f"## `{' '.join(['paramedic', *words])}`", "", "```text", *lines, "```", ""]
     return "\n".join(parts)

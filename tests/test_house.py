@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,36 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the tests want to know of a file: each is parsed once for all of them."""
+
+    documented: bool
+    functions: dict[str, int] = field(default_factory=dict)  # lines, without the docstring
+    classes: dict[str, int] = field(default_factory=dict)  # methods
+    imports: list[tuple[int, str]] = field(default_factory=list)  # line and module
+
+
+@functools.cache
+def outline(path: Path) -> Outline:
+    tree = ast.parse(path.read_text())
+    found = Outline(ast.get_docstring(tree) is not None)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            written = len((ast.get_docstring(node, clean=False) or "").splitlines())
+            lines = (node.end_lineno or 0) - node.lineno + 1 - written
+            found.functions[node.name] = max(lines, found.functions.get(node.name, 0))
+        elif isinstance(node, ast.ClassDef):
+            found.classes[node.name] = sum(isinstance(item, ast.FunctionDef) for item in node.body)
+        elif isinstance(node, ast.Import):
+            found.imports.extend((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            bare = node.module == "paramedic"
+            names = [f"paramedic.{alias.name}" for alias in node.names] if bare else [node.module or ""]
+            found.imports.extend((node.lineno, name) for name in names)
+    return found
+
+
 def test_no_file_is_longer_than_400_lines() -> None:
     checked = [*FILES, *(ROOT / "tests").glob("*.py")]
     assert {path.name: n for path in checked if (n := len(path.read_text().splitlines())) > 400} == {}
@@ -69,12 +101,12 @@ def test_no_file_is_longer_than_400_lines() -> None:
 
 def test_no_function_is_longer_than_60_lines() -> None:
     """Without its docstring. How complex one may be, ruff says; kernels of Triton are one function each."""
-    found = {}
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())) if path.name != "kernels.py" else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                written = len((ast.get_docstring(node, clean=False) or "").splitlines())
-                found[f"{path.relative_to(SOURCE)}: {node.name}"] = (node.end_lineno or 0) - node.lineno + 1 - written
+    found = {
+        f"{path.relative_to(SOURCE)}: {name}": lines
+        for path in FILES
+        for name, lines in outline(path).functions.items()
+        if path.name != "kernels.py"
+    }
     assert {name: lines for name, lines in found.items() if lines > 60} == {}
 
 
@@ -83,11 +115,7 @@ MOST_METHODS = {"Source": 44, "Alarm": 26, "Lab": 25}  # of one class: those tha
 
 def test_no_class_knows_everything() -> None:
     """A class with many methods mostly knows several things, and others would rather ask one of them."""
-    found = {}
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                found[node.name] = sum(isinstance(item, ast.FunctionDef) for item in node.body)
+    found = {name: methods for path in FILES for name, methods in outline(path).classes.items()}
     assert {name: count for name, count in found.items() if count > MOST_METHODS.get(name, 21)} == {}
 
 
@@ -104,10 +132,11 @@ def test_the_folders_that_the_project_file_names_exist() -> None:
 
 def test_torch_is_imported_in_capture_only() -> None:
     found = [
-        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        f"{path.relative_to(SOURCE)}:{line}"
         for path in FILES
         if path.relative_to(SOURCE).parts[0] not in MAY_IMPORT_TORCH
-        for node in imports(path, "torch")
+        for line, name in outline(path).imports
+        if name.partition(".")[0] == "torch"
     ]
     assert found == []
 
@@ -134,28 +163,10 @@ def house_imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in FILES:
         own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        names = {name.split(".")[1] for name in imported(path) if name.startswith("paramedic.")}
+        names = {name.split(".")[1] for _, name in outline(path).imports if name.startswith("paramedic.")}
         found.setdefault(own, set()).update(name for name in names if name != own)
     # The public names are lent out by the package itself; whoever imports `paramedic` imports no other part by that.
     return {own: names for own, names in found.items() if not own.startswith("__")}
-
-
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            bare = node.module == "paramedic"
-            yield from (f"paramedic.{alias.name}" for alias in node.names) if bare else (node.module or "",)
-
-
-def imports(path: Path, package: str) -> Iterator[ast.stmt]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        if any(name == package or name.startswith(package + ".") for name in names):
-            yield node  # type: ignore[misc]
 
 
 MAY_SET_ATTRIBUTES = {  # by name, of objects that are not torch's or Python's
@@ -233,7 +244,7 @@ def test_every_probe_has_a_test_of_its_own() -> None:
 
 
 def test_every_file_says_what_it_is_for() -> None:
-    assert [str(path.relative_to(SOURCE)) for path in FILES if not ast.get_docstring(ast.parse(path.read_text()))] == []
+    assert [str(path.relative_to(SOURCE)) for path in FILES if not outline(path).documented] == []
 
 
 @pytest.mark.parametrize("words", ["--help", "rules", "explain PM502", "run --help", "report --help", "run missing.py"])

@@ -24,7 +24,7 @@ class StateClassifier(nn.Module):
         super().__init__()
         self.rnn = nn.RNN(1, hidden, batch_first=True)
         self.head = nn.Linear(hidden, STATES)
-        nn.init.normal_(self.rnn.weight_hh_l0, std=0.35)
+        nn.init.normal_(self.rnn.weight_hh_l0, std=0.5)
 
     def forward(self, signal: Tensor) -> Tensor:
         _, last = self.rnn(signal)
@@ -40,7 +40,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--length", type=int, default=60)
     parser.add_argument("--batch-size", type=int, default=32)

@@ -5,7 +5,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
-EPOCHS, BATCH_SIZE, LEARNING_RATE = 4, 50, 0.1
+EPOCHS, BATCH_SIZE, LEARNING_RATE = 4, 50, 0.3
 
 
 class PatchTransformer(nn.Module):

@@ -15,7 +15,7 @@ def export(folder):
     digits = load_digits()
     with open(os.path.join(folder, "labels.csv"), "w", newline="") as table:
         writer = csv.writer(table)
-        for number, (image, label) in enumerate(zip(digits.images, digits.target)):
+        for number, (image, label) in enumerate(zip(digits.images, digits.target), 1):
             np.save(os.path.join(folder, f"scan_{number}.npy"), image.astype(np.float32) / 16)
             writer.writerow([number, label])
 

@@ -18,7 +18,8 @@ from paramedic.settings import LOGGING_VARIABLE, Settings
 from paramedic.torch_import import OnTorchImport, when_torch_is_imported
 
 if TYPE_CHECKING:
-    from paramedic.capture.attach import Attachment, Surroundings
+    from paramedic.capture.attach import Attachment
+    from paramedic.capture.endings import Surroundings
 
 CHILD_VARIABLE = "PARAMEDIC_CHILD"
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from paramedic.record.facts import Backward, Clip, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
-from paramedic.rules.outcome import explosion, finite, outcome
+from paramedic.rules.outcome import Outcome, explosion, finite, outcome
 
 
 @rule(
@@ -20,7 +20,12 @@ from paramedic.rules.outcome import explosion, finite, outcome
     symptom=True,
 )
 def check(
-    run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0, overflowing: float = 200.0
+    run: Run,
+    *,
+    sensitivity: float = 1e4,
+    chaotic: float = 1e6,
+    clipped: float = 100.0,
+    overflowing: float = 200.0,
 ) -> Iterator[Finding]:
     """Gradients are so large that their direction is meaningless.
 
@@ -33,12 +38,13 @@ def check(
     normalisation layers, a smaller initialisation, scaled inputs and targets; then `clip_grad_norm_`.
 
     ## When this is wrong
-    Clipping in the first steps is normal. It is an alarm only if the loss has not come down.
+    Clipping in the first steps is normal. It is an alarm only if the loss has hardly come down.
 
     ## Options
     `sensitivity`: ‖gradient‖·‖weights‖ / loss, the percentage by which the loss would change for one percent of the
-    weights; `clipped`: how many times larger than the clipping threshold gradients typically are; `overflowing`: the
-    sensitivity above which it is blamed for an overflowing loss.
+    weights; `chaotic`: the sensitivity at which rounding decides the course of the training, so that it is blamed for
+    any loss that has not come down by half; `clipped`: how many times larger than the clipping threshold gradients
+    typically are; `overflowing`: the sensitivity above which it is blamed for an overflowing loss.
     """
     exploded = explosion(run)
     if exploded is not None:
@@ -54,8 +60,14 @@ def check(
     measured = typical * weight / loss if loss else 0.0
     limits = [event.limit for event in run.facts(Clip) if event.limit]
     excess = typical / max(limits) if limits and run.series("norm_before_clip") else 0.0
-    if judged.bad and (measured > sensitivity or (excess > clipped and measured > sensitivity / 100)):
+    failed = measured > sensitivity or (excess > clipped and measured > sensitivity / 100)
+    if (judged.bad and failed) or (measured > chaotic and _barely_learnt(judged)):
         yield _finding(run, judged.curve.where, str(judged), typical, measured, sensitivity)
+
+
+def _barely_learnt(judged: Outcome) -> bool:
+    """Less than half of the guess is gone; on which side of "like guessing" it ends is then luck."""
+    return judged.curve.end > 0.5 * (judged.prior or judged.curve.start)
 
 
 def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
@@ -86,9 +98,10 @@ def _norms(run: Run) -> list[float]:
 def _finding(run: Run, where: Where, story: str, norm: float, measured: float, limit: float) -> Finding:
     name = _largest(run)
     where = replace(where, module=name.rpartition(".")[0] or None)
+    times = f"{measured / 100:,.0f}" if measured < 1e8 else f"{measured / 100:.1g}"
     return Finding(
         what=f"the gradient's norm is typically {norm:.2g}, most of it in {name}",
-        why=f"changing the weights by one percent would change the loss {measured / 100:,.0f}-fold; {story}",
+        why=f"changing the weights by one percent would change the loss {times}-fold; {story}",
         remedy="stabilise the layer: orthogonal or smaller initialisation, normalisation, an LSTM or GRU for long "
         "sequences, scaled inputs; then nn.utils.clip_grad_norm_ before the step",
         where=where,

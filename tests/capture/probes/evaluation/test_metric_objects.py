@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
-from torchmetrics.classification import MulticlassAccuracy
 
 from facts_of import facts_of, training
 from paramedic.record.facts import MetricNotReset
@@ -17,6 +16,10 @@ LABELS = torch.arange(40) % 3
 
 @pytest.mark.parametrize("resets", [False, True])
 def test_updates_that_a_metric_holds_when_the_next_evaluation_begins(resets: bool) -> None:
+    from torchmetrics.classification import (
+        MulticlassAccuracy,
+    )  # which takes seconds: not for those who test other things
+
     loader = DataLoader(TensorDataset(X, LABELS), batch_size=10)
     trained_on = DataLoader(TensorDataset(X), batch_size=20)
     kept: list[MulticlassAccuracy] = []

@@ -26,6 +26,7 @@ from paramedic.record.writer import Site
 
 MOST_NAMES = 40
 NEAR = 3  # lines between a loop over parameters and what it does with them
+CLOSE_LOOKS = 3  # steps that are examined after it, besides the one at hand: as many as rules want to have seen
 MOST_LOOKOUTS = 3  # per function: a GAN may freeze and unfreeze in every step
 
 
@@ -86,7 +87,7 @@ class Freezes:
             lines = self._lines[code] = _freezing_lines(code) if is_users(code.co_filename) else ()
         if any(0 <= line - frame.f_lineno <= NEAR for line in lines) and self._lookouts[code] < MOST_LOOKOUTS:
             self._lookouts[code] += 1
-            self.watcher.gears.news(1)
+            self.watcher.gears.news(CLOSE_LOOKS)
 
     def _remember_freezer(self, frame: FrameType) -> None:
         names = locals_of(frame)
