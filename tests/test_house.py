@@ -46,7 +46,7 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
         ),
         *("record", "reports", "rules", "serve", "shapes", "static", "synth", "testing"),
     },
-    "cure": {"findings", "lab", "reports", "rules", "static"},
+    "cure": {"findings", "lab", "record", "reports", "rules", "static"},
     "integrations": {"findings"},
     "interventions": {"program", "record", "synth"},
     "journal": {"findings", "record"},

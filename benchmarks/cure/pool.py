@@ -29,6 +29,10 @@ def each(programs: list[Program], work: Callable[[Program, Warm], Row], *, jobs:
         server = servers.get()
         try:
             return work(program, server)
+        except Exception as error:  # one program that ends its server must not end the benchmark
+            print(f"{program.name}: {type(error).__name__}: {error}", flush=True)
+            server = Warm()
+            return None
         finally:
             servers.put(server)
 

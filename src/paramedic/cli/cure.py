@@ -181,5 +181,5 @@ def _no_run(target: Target, outcome: Outcome) -> ParamedicError:
     return ParamedicError(
         f"the script could not be examined: {outcome.first.result.reason or 'it took no optimizer step'}",
         expected="a script that imports torch and trains",
-        fix=f"paramedic run {target.name}",
+        fix=f"paramedic run {target.command.removeprefix('python ')}",
     )

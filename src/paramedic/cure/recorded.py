@@ -107,7 +107,7 @@ def _command(runs: Sequence[Run]) -> str:
 
 
 def _words(target: Target) -> str:
-    return target.command.partition(" ")[2]
+    return target.command.removeprefix("python ")
 
 
 def _refusal(folder: Path, what: str, expected: str, target: Target) -> ParamedicError:
