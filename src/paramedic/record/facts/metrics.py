@@ -97,6 +97,7 @@ class MetricNotReset(Fact):
     metric: str  # its class
     updates: int  # batches that it held
     built_at: Site
+    unit: str = "batches"  # or "counts": what a meter of the user's was given as their number
 
 
 @fact("average_of_averages", missing=_NONE)

@@ -44,7 +44,7 @@ def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding
     - Positions that the loss ignores (padding) count as correct predictions.
     - Per-batch accuracies are averaged, so a short last batch counts as much as a full one.
     - The counter of correct predictions is not reset before the next pass over the same data, or a metric object
-      (torchmetrics) is not reset.
+      (torchmetrics, or a meter class of the script with a method that resets it) is not.
     - The perplexity of each batch is averaged (a note): perplexity is the exponential of the mean loss. The mean of
       exponentials is larger, more so for smaller batches.
     - Predictions for a shuffled loader are collected without its labels (a note): labels from elsewhere are in a
@@ -223,13 +223,13 @@ def _metrics_not_reset(run: Run) -> Iterator[Finding]:
     op = next(iter(found.values()))
     names = listed(sorted({event.metric for event in found.values()}))
     yield Finding(
-        what=f"{names} still held {op.updates} batches of earlier evaluations when the next evaluation on the same "
+        what=f"{names} still held {op.updates:,} {op.unit} of earlier evaluations when the next evaluation on the same "
         "data started",
         why="the result is a mean over all evaluations so far, so it lags behind the model",
         remedy="call reset() on the metric before each evaluation, or right after compute()",
         where=op.where,
         also=(Where(file=op.built_at.file, line=op.built_at.line),),
-        evidence=(Evidence(name="batches_at_the_start", value=op.updates, limit="0"),),
+        evidence=(Evidence(name=f"{op.unit}_at_the_start", value=op.updates, limit="0"),),
         confidence=0.93,
     )
 
