@@ -148,7 +148,7 @@ class Skipping:
         watcher.gears.end_skipping()
         return self._interceptor(tensors, *args, **kwargs)
 
-    def _backward_afar(self, loss: torch.Tensor, began: float, *args: Any, **kwargs: Any) -> Any:
+    def _backward_afar(self, loss: torch.Tensor, began: float, *args: object, **kwargs: object) -> object:
         """The same where the numbers are an accelerator's."""
         watcher = self.watcher
         posted = not torch.cuda.is_current_stream_capturing() and self._mailbox.send(loss)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from collections import Counter
@@ -221,19 +220,13 @@ class DataLoaders:
         self.watcher.bus.tell(moments.batch_given, seen.shapes)
         if self.watcher.gears.affordable():
             self._facts.look_for_bad_values(number, count - 1, brought_near(self.watcher, tensors), index)
-            self._remember(number, [tensor for _, tensor in tensors], place)
+            self.samples.look_at(number, [tensor for _, tensor in tensors], place)
         self.samples.gave(number, known.dataset, index)
         if place == 0:
             self.watcher.bus.tell(moments.first_batch_given, number, known.epoch, index)
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
             self._facts.describe(number, count - 1, tensors, epoch=known.epoch, place=place)
-
-    def _remember(self, number: int, tensors: list[torch.Tensor], place: int) -> None:
-        inputs, passes = self.samples.inputs(number, tensors), self.samples.passes(number)
-        if inputs is not None:
-            use = functools.partial(self.samples.look_at, number, place, passes)
-            self.watcher.bring("data_loaders", [inputs], lambda near: use(near[0]))
 
     def given(self) -> int:
         """How many batches have reached the script."""

@@ -74,38 +74,15 @@ class Samples:
             with contextlib.suppress(TypeError, IndexError):  # indices of the user's own making
                 seen.indices.update(in_root(dataset, i) for i in integers(index) or ())
 
-    def passes(self, number: int) -> int:
-        return self.given[number].passes if number in self.given else 0
-
-    def inputs(self, number: int, tensors: list[torch.Tensor]) -> torch.Tensor | None:
-        """What of a batch tells its samples apart, if it should be looked at."""
+    def look_at(self, number: int, tensors: list[torch.Tensor], place: int) -> None:
+        """Remember the content of each sample of a batch, the place-th of its pass, once it is in ordinary memory."""
         seen = self.given.get(number)
-        if seen is None or seen.rows >= MOST_CONTENTS:
-            return None
-        found = next((tensor for tensor in tensors if tensor.dim() > 1), None)
-        if found is None or not readable(found) or found.nbytes > MOST_BYTES:
-            return None
-        return found if found.numel() >= LEAST_VALUES * found.shape[0] else None
-
-    def look_at(self, number: int, place: int, passes: int, inputs: torch.Tensor) -> None:
-        """Remember the content of each sample of a batch, the place-th of one of the passes."""
-        seen = self.given[number]
-        rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
-        kept = _without_padding(rows)
-        raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
-        for row, length in zip(raw, kept, strict=True):
-            if length >= LEAST_VALUES:
-                digest = hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest()
-                seen.contents.add(digest)
-                seen.rows += 1
-                if seen.workers > 1 >= passes:
-                    _by_worker(seen, digest, place % seen.workers)  # they take turns
-        if seen.continuous is None:
-            seen.continuous = _is_continuous(rows)
-        if seen.continuous and len(seen.stretches) < MOST_STRETCHES:
-            seen.stretches.update(_stretches(inputs.detach()))
-        if passes <= 1:
-            seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
+        inputs = next((tensor for tensor in tensors if tensor.dim() > 1), None)
+        if seen is None or seen.rows >= MOST_CONTENTS or inputs is None or not readable(inputs):
+            return
+        if inputs.numel() >= LEAST_VALUES * inputs.shape[0] and inputs.nbytes <= MOST_BYTES:
+            passes = seen.passes
+            self.watcher.bring("data_loaders", [inputs], lambda near: _remember(seen, place, passes, near[0]))
 
     def tell(self, number: int | None = None) -> None:
         """What a loader (or each) has in common with the others, as far as it is not told yet."""
@@ -167,6 +144,25 @@ class Samples:
                 stretches=len(a.stretches),
             )
             self.watcher.state(data, phase="setup")
+
+
+def _remember(seen: Given, place: int, passes: int, inputs: torch.Tensor) -> None:
+    rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
+    kept = _without_padding(rows)
+    raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
+    for row, length in zip(raw, kept, strict=True):
+        if length >= LEAST_VALUES:
+            digest = hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest()
+            seen.contents.add(digest)
+            seen.rows += 1
+            if seen.workers > 1 >= passes:
+                _by_worker(seen, digest, place % seen.workers)  # they take turns
+    if seen.continuous is None:
+        seen.continuous = _is_continuous(rows)
+    if seen.continuous and len(seen.stretches) < MOST_STRETCHES:
+        seen.stretches.update(_stretches(inputs.detach()))
+    if passes <= 1:
+        seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
 
 def _is_continuous(rows: torch.Tensor) -> bool | None:
