@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
 from types import FunctionType
-from typing import NamedTuple
 
 from paramedic.capture.code.tallies import parsed
 from paramedic.program.untouched import names_in
 from paramedic.program.where import is_users
 
 
-class Meter(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Meter:
     """A class that divides one of its own sums by another."""
 
     total: str
@@ -23,9 +23,17 @@ class Meter(NamedTuple):
     line: int
 
 
-@lru_cache(maxsize=512)
+_known: dict[int, tuple[type, Meter | None]] = {}  # by id: a metaclass may have a hash of its own
+
+
 def meter(kind: type) -> Meter | None:
     """What a class divides by what, if it is the user's, adds to both and has a method that sets both to 0."""
+    if id(kind) not in _known:
+        _known[id(kind)] = (kind, _looked_at(kind))
+    return _known[id(kind)][1]
+
+
+def _looked_at(kind: type) -> Meter | None:
     written = next((value for value in names_in(kind).values() if type(value) is FunctionType), None)
     if written is None or not is_users(written.__code__.co_filename):
         return None
@@ -42,7 +50,8 @@ def meter(kind: type) -> Meter | None:
 
 
 def _read(body: ast.ClassDef, file: str) -> Meter | None:
-    grown = {name for node in ast.walk(body) if _adds(node) for name in _own(node.target)}  # type: ignore[attr-defined]
+    added = [node for node in ast.walk(body) if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
+    grown = {name for node in added for name in _own(node.target)}
     cleared = [_set_to_zero(method) for method in body.body if isinstance(method, ast.FunctionDef)]
     for node in ast.walk(body):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
@@ -51,10 +60,6 @@ def _read(body: ast.ClassDef, file: str) -> Meter | None:
         if len(pairs) == 1 and any(set(pairs[0]) <= names for names in cleared):
             return Meter(*pairs[0], file, body.lineno)
     return None
-
-
-def _adds(node: ast.AST) -> bool:
-    return isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
 
 
 def _own(expression: ast.AST) -> Iterator[str]:

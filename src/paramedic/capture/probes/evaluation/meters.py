@@ -119,9 +119,11 @@ class Meters:
 
 def _held(one: object) -> Held:
     known, own = meter(type(one)), attributes(one)
-    values = [own.get(name) for name in (known.total, known.count)] if known is not None else []
-    total, count = (float(v) if type(v) in (int, float) else 0.0 for v in values or (None, None))
-    return Held(total, count)
+    return Held(_number(own.get(known.total)), _number(own.get(known.count))) if known is not None else Held(0.0, 0.0)
+
+
+def _number(value: object) -> float:
+    return float(value) if type(value) is int or type(value) is float else 0.0
 
 
 def _meters(frame: FrameType | None) -> Iterator[tuple[int, object]]:
@@ -144,8 +146,8 @@ def _meters(frame: FrameType | None) -> Iterator[tuple[int, object]]:
 
 
 def _parts(value: object) -> list[object]:
-    if type(value) in (list, tuple):
-        return list(value)[:20]  # type: ignore[call-overload]
+    if type(value) is list or type(value) is tuple:
+        return list(value)[:20]
     if type(value) is dict:
         return list(value.values())[:20]
     return list(attributes(value).values())[:20] if type(value).__module__ not in _LEFT_OUT else []
