@@ -7,7 +7,7 @@ for all classes that a run imports, this would be felt at its start. One of each
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from dataclasses import dataclass as compiled
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 
 class _Frozen(Protocol):
-    DEFAULTS: ClassVar[dict[str, Any]]
-    FACTORIES: ClassVar[dict[str, Callable[[], Any]]]
+    DEFAULTS: ClassVar[dict[str, object]]
+    FACTORIES: ClassVar[dict[str, Callable[[], object]]]
     COUNT: ClassVar[int]  # of fields
 
 
@@ -45,7 +45,11 @@ def sharing(plain: type[T], *, compared: bool = True) -> type[T]:
     return cast("type[T]", made)
 
 
-def _fill(self: _Frozen, /, **given: Any) -> None:
+def _fields(made: object) -> tuple[Field[object], ...]:
+    return fields(cast(Any, made))
+
+
+def _fill(self: _Frozen, /, **given: object) -> None:
     values = {**self.DEFAULTS, **given}
     for name, make in self.FACTORIES.items():
         if name not in given:
@@ -56,12 +60,12 @@ def _fill(self: _Frozen, /, **given: Any) -> None:
     except AttributeError:
         raise TypeError(f"{type(self).__name__} has no field {name!r}") from None
     if len(values) < self.COUNT:
-        missing = [item.name for item in fields(cast(Any, self)) if item.name not in values]
+        missing = [item.name for item in _fields(self) if item.name not in values]
         raise TypeError(f"{type(self).__name__} needs {', '.join(missing)}")
 
 
 def _show(self: object) -> str:
-    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in fields(cast(Any, self)) if item.repr)
+    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in _fields(self) if item.repr)
     return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -69,12 +73,12 @@ def _refuse(self: object, name: str, *_: object) -> None:
     raise FrozenInstanceError(f"cannot change field {name!r} of {type(self).__name__}")
 
 
-def _values(self: object) -> list[Any]:
-    return [getattr(self, item.name) for item in fields(cast(Any, self))]
+def _values(self: object) -> list[object]:
+    return [getattr(self, item.name) for item in _fields(self)]
 
 
-def _restore(self: object, values: list[Any]) -> None:
-    for item, value in zip(fields(cast(Any, self)), values, strict=True):
+def _restore(self: object, values: list[object]) -> None:
+    for item, value in zip(_fields(self), values, strict=True):
         object.__setattr__(self, item.name, value)
 
 

@@ -5,13 +5,13 @@ To look at a default, too, Typer 0.28 and newer load a library for it, which eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-Parse = Callable[[Any, list[str]], list[str]]  # the command's own, given a context and the words
+from paramedic.aliases import Function
 
 
-def parse_typed(command: Any, ctx: Any, args: list[str], options: Sequence[str], parse: Parse) -> list[str]:
+def parse_typed(command: Any, ctx: Any, args: list[str], options: Sequence[str], parse: Function) -> list[str]:
     """Have `args` parsed, in which these options occur; all others keep their defaults."""
     typed = {word.partition("=")[0] for word in options}
     given = [parameter for parameter in command.params if typed.intersection(_names(parameter))]
