@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from paramedic.aliases import Kwargs
 from paramedic.cure.proof import Trial
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
@@ -40,9 +40,7 @@ def last_run_of(target: Target, runs: Path, here: Path) -> Path:
     )
 
 
-def recorded(
-    folder: Path, target: Target, here: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]
-) -> Trial:
+def recorded(folder: Path, target: Target, here: Path, rules: Sequence[Rule], options: Mapping[str, Kwargs]) -> Trial:
     """What is known of that run, if it was one of this program as it is now."""
     with reading(folder) as runs:
         _check_kind(folder, runs, target)
@@ -88,7 +86,7 @@ def _check_program(folder: Path, runs: Sequence[Run], target: Target, here: Path
         )
 
 
-def _changed(meta: Mapping[str, Any], here: Path, target: Target) -> str | None:
+def _changed(meta: Kwargs, here: Path, target: Target) -> str | None:
     """A file that is not as it was. A run that was killed has not kept what it was made of: then its time tells."""
     for file, text in meta.get("code", {}).items():
         try:

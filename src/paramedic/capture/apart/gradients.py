@@ -5,14 +5,15 @@ Then the nodes of the graph are called one after the other from here, on the hos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch.autograd.function import BackwardCFunction
 from torch.autograd.graph import Node
 
-Hook = Callable[[Any, Any], Any]  # of a node, as torch has them: what it gives, what it got; may return other gradients
+from paramedic.aliases import Function
+
+Hook = Function  # of a node, as torch has them: what it gives, what it got; may return other gradients
 NONE: Mapping[Node, Hook] = {}
 
 
