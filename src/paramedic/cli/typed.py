@@ -23,7 +23,8 @@ def parse_typed(command: Any, ctx: Any, args: list[str], options: Sequence[str],
         rest = parse(ctx, args)
     finally:
         command.params, command.add_help_option = every, helps
-    ctx.params |= {each.name: each.get_default(ctx) for each in every if each.name not in ctx.params}
+    left = [each for each in every if each.expose_value and each.name not in ctx.params]
+    ctx.params |= {each.name: each.get_default(ctx) for each in left}
     return rest
 
 
