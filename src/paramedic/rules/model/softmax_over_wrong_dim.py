@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from paramedic.record.facts import Asked, Backward, Batch, Forward, Loader, LossCall, Softmax, SoftmaxOverQueries
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
+from paramedic.static.program import program
+from paramedic.static.widths import one_is_a_setting
 
 
 @rule("PM414", "softmax-over-wrong-dim", severity="error", coverage=[Backward], causes=["PM413", "PM108"], lasting=True)
@@ -25,7 +27,8 @@ def check(run: Run) -> Iterator[Finding]:
     similarity matrix). Only a first axis as long as the batch, in an input that is not square, is reported; if the
     second axis could be the batch as well, only if a copy of the model was seen to mix samples. If queries compete for
     keys on purpose, normalise the weights again over the keys: then nothing is reported. Attention heads, (batch,
-    heads, queries, keys), may have a single key: its value is passed through.
+    heads, queries, keys), may have a single key: its value is passed through. A width that is a setting and was set to
+    1, such as a mixture of one component, is a note.
     """
     yield from _over_queries(run)
     batch, second, mixed = _batch_sizes(run), _second_sizes(run), _mixed_samples(run)
@@ -33,12 +36,13 @@ def check(run: Run) -> Iterator[Finding]:
     calls = run.facts(Softmax)
     grows = {(op.where.file, op.where.line) for op in calls if op.size > 1}
     for op in calls:
-        sizes = op.shape
+        sizes, chosen = op.shape, False
         if op.size == 1 and op.products and op.dim == 3:
             continue  # heads that attend to a single key: its value is passed on, and that is learnt
         if op.size == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
             told = f"over dimension {op.dim} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
+            chosen = one_is_a_setting(program(run), op.where)
         elif (
             op.dim == 0
             and len(sizes) > 1
@@ -64,6 +68,7 @@ def check(run: Run) -> Iterator[Finding]:
                 Evidence(name="size", value=op.size, limit="≥ 2" if op.size == 1 else "not the batch"),
             ),
             confidence=0.95,
+            severity="note" if chosen else None,
         )
 
 
