@@ -16,6 +16,8 @@ TAIL_NAMES = (
     "copied",
     "empty",
     "covered",
+    "begun",
+    "marked",
 )
 
 
@@ -38,21 +40,26 @@ def tails(labels: torch.Tensor, inputs: torch.Tensor | None) -> torch.Tensor:
     """The numbers named in TAIL_NAMES: runs of one value at the ends of rows, and where the inputs end likewise.
 
     Copied: the labels are the inputs themselves. Empty: places that are padding of token ids, an id that stands nowhere
-    else; covered: those of them whose label is the one value.
+    else; covered: those of them whose label is the one value. Begun: rows of the inputs whose first id is that value;
+    marked: rows with the same label right before the padding, as an end marker is.
     """
     value = labels[:, -1].mode().values
     lengths = run_at_end(labels == value)
-    agreeing = copied = empty = covered = torch.zeros((), device=labels.device)
+    agreeing = copied = empty = covered = begun = torch.zeros((), device=labels.device)
     if inputs is not None and inputs.shape[0] == labels.shape[0]:
         padded = (inputs == 0).all(-1) if inputs.dim() == 3 else inputs == inputs[:, -1].mode().values
         theirs = run_at_end(padded)
+        begun = (inputs[:, 0] == value).sum() if inputs.dim() == 2 else begun
         agreeing = ((lengths - theirs).abs() <= 1).logical_and(lengths > 0).logical_and(theirs > 0).sum()
         if labels.shape == inputs.shape:
             copied = (labels == inputs).all()
             alone = padded.sum() == theirs.sum()
             empty, covered = theirs.sum() * alone, torch.minimum(lengths, theirs).sum() * alone
+    last = labels.gather(1, (labels.shape[1] - 1 - lengths).clamp(min=0).unsqueeze(1)).squeeze(1)
+    marked = (last == last.mode().values).sum()
     numbers = [value, lengths.new_tensor(len(lengths)), (lengths > 0).sum(), lengths.min(), lengths.max()]
-    return torch.stack([n.double() for n in (*numbers, lengths.sum(), agreeing, copied, empty, covered)])
+    numbers += [lengths.sum(), agreeing, copied, empty, covered, begun, marked]
+    return torch.stack([n.double() for n in numbers])
 
 
 def padding_share(tensors: list[tuple[str, torch.Tensor]]) -> float | None:

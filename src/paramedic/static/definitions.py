@@ -58,14 +58,17 @@ def _made_by(node: ast.AST, name: str) -> Iterator[Definition]:
         yield from _from_target(node.target, node.iter, name, node.target.lineno)
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield from _from_target(node.optional_vars, node.context_expr, name, node.optional_vars.lineno)
-    elif isinstance(node, ast.Call) and _grown(node) == name and node.args:
+    elif isinstance(node, ast.Call) and name in _grown(node) and node.args:
         yield Definition(node.lineno, node.args[-1], whole=False)
 
 
-def _grown(call: ast.Call) -> str:
-    """The list of `rows.append(row)`."""
+def _grown(call: ast.Call) -> list[str]:
+    """The list of `rows.append(row)`, or both of `(train if early else test).append(row)`."""
     method = call.func
-    return _spelled(method.value) if isinstance(method, ast.Attribute) and method.attr in _GROWS else ""
+    if not isinstance(method, ast.Attribute) or method.attr not in _GROWS:
+        return []
+    owner = method.value
+    return [_spelled(part) for part in ([owner.body, owner.orelse] if isinstance(owner, ast.IfExp) else [owner])]
 
 
 def _from_target(target: ast.expr, value: ast.expr, name: str, line: int, path: Path = ()) -> Iterator[Definition]:

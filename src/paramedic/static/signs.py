@@ -8,7 +8,7 @@ from collections.abc import Collection
 from paramedic.static.program import called
 
 _UNDEFINED = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "divide", "true_divide", "acos", "asin",
-              "logit")  # fmt: skip
+              "logit", "pct_change")  # fmt: skip
 _WHOLE = ("int", "long", "short", "byte", "uint8", "int8", "int16", "int32", "int64", "floor", "trunc", "floor_divide")
 _BLANK = ("zeros", "zeros_like", "ones", "ones_like", "empty", "empty_like", "full", "full_like")
 _MIRRORS = ("flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "transpose", "mirror")

@@ -269,6 +269,8 @@ class Padding(Fact):
     total: int
     empty: float = 0.0  # places where the inputs hold an id that is nothing but padding
     covered: float = 0.0  # of those, how many have that label
+    begun: float = 0.0  # rows of the inputs whose first id is that label
+    marked: float = float("inf")  # rows with one and the same label right before the padding, as an end marker is
 
 
 @fact("ctc", missing="no CTC loss is used")

@@ -25,8 +25,9 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default and no class.
 
     ## When this is wrong
-    When the model should learn the end of a sequence from the padding itself. Autoencoders, whose labels are their
-    inputs, are not judged for that reason.
+    When the model should learn the end of a sequence from the padding itself. Two kinds of programs are not judged for
+    that reason: autoencoders, whose labels are their inputs, and language models in which one id begins every sequence,
+    ends it and fills up the rest (`.emma..`).
 
     ## Options
     `share`: smallest share of rows whose labels end in padding exactly where the inputs do.
@@ -52,6 +53,8 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
         return
     if all(event.copied for event in convincing):
         raise Abstain("the labels are the inputs: an autoencoder may mark the end of a sequence with padding")
+    if all(_is_boundary(event) for event in convincing):
+        raise Abstain("the id that pads also begins every sequence, and no other ends it: it is the end marker itself")
     padding = convincing[0]
     value, ignored = int(padding.value), int(padding.ignore_index)
     part = sum(e.padding for e in convincing) / sum(e.total for e in convincing)
@@ -68,6 +71,11 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
         ),
         confidence=0.93,
     )
+
+
+def _is_boundary(event: Padding, *, share: float = 0.9) -> bool:
+    """Whether a sequence begins with the padding's id and ends without any marker but the padding itself."""
+    return event.begun == event.rows and event.marked < share * event.rows
 
 
 def _with_a_class(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:

@@ -56,7 +56,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     yield from thawed
     seen: Counter[str] = Counter()
     for census in run.facts(Census):
-        seen.update({name for name, flags in census.outside.items() if flags & TRAINABLE})
+        seen.update([name for name, flags in census.outside.items() if flags & TRAINABLE])
     moved = {name for census in run.facts(Census) for name, flags in census.outside.items() if flags & MOVED}
     hidden = [event.module or "" for event in run.facts(Hidden)]
     held = {name for o in run.facts(Optimizer) for name in _held_by(o) if not _of_an_earlier_model(run, o, name)}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.record.facts import BadInput, Batch, Forward, LossCall, NonFinite
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.bad_values import moment
+from paramedic.rules.bad_values import cases, moment
 from paramedic.rules.curves import non_finite_steps
 from paramedic.rules.lines import edited_at, first_link, loop_history, model_input_history, part_of
 from paramedic.rules.support import listed, many
@@ -24,17 +25,19 @@ _CLEANS = ("nan_to_num", "nan_to_num_", "fillna", "fill_nan")
 
 @rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """A batch contains NaN or infinity, and the loss becomes NaN.
+    """A batch contains NaN or infinity, and the loss or its gradient becomes NaN.
 
     ## Why it hurts
-    One bad value makes the loss NaN, the gradients NaN, and after the next step every weight NaN.
+    One bad value makes the loss NaN, the gradients NaN, and after the next step every weight NaN. Where an activation
+    saturates (sigmoid, tanh, the gates of an RNN), infinity leaves the loss finite, and only the gradient becomes NaN.
 
     ## What to try first
     Look at the samples named here. Clean the data (drop, impute, fix the division that produced it), or mask the values
     before they reach the model.
 
     ## When this is wrong
-    NaN used to mark missing values that the model masks is not reported in a run, because the loss stays finite.
+    NaN used to mark missing values that the model masks is not reported in a run, because loss and gradients stay
+    finite.
     `paramedic audit` names every sample that contains one.
     """
     bad = run.facts(BadInput)
@@ -42,7 +45,14 @@ def check(run: Run) -> Iterator[Finding]:
     inquests = [event for event in run.facts(NonFinite) if event.reached != "gradient"]
     if any(event.origin == "op" for event in inquests):
         return  # running the step again has shown that an operation made the bad value, from good ones
+    spoilt = [
+        case.event for case in cases(run, "PM105") if case.event.reached == "gradient" and case.severity != "note"
+    ]
+    inquests += spoilt
     broken = non_finite_steps(run)
+    harm = "loss"
+    if spoilt and spoilt[0].step < min(broken, default=math.inf):
+        broken, harm = [spoilt[0].step], "gradient"
     if not bad and not targets:
         if not run.facts(Batch) and not run.facts(Forward):
             raise Abstain("neither a batch nor a model's input was seen")
@@ -51,13 +61,13 @@ def check(run: Run) -> Iterator[Finding]:
     found = sorted(bad, key=lambda e: (e.source != "loader", e.step))
     if not broken or min(broken) < (found or targets)[0].step:
         return
-    yield _input(run, found[0], min(broken)) if found else _target(targets[0], min(broken))
+    yield _input(run, found[0], min(broken), harm) if found else _target(targets[0], min(broken), harm)
 
 
-def _target(first: LossCall, broken: int) -> Finding:
+def _target(first: LossCall, broken: int, harm: str) -> Finding:
     return Finding(
         what=f"{int(first.numbers.target_nan)} target values are NaN in the batch of step {first.step}",
-        why=f"the loss is NaN from step {broken} on",
+        why=f"the {harm} is NaN from step {broken} on",
         remedy="remove or mask samples without a valid target",
         where=first.where,
         evidence=(Evidence(name="nan_targets", value=int(first.numbers.target_nan), limit="0"),),
@@ -65,7 +75,7 @@ def _target(first: LossCall, broken: int) -> Finding:
     )
 
 
-def _input(run: Run, first: BadInput, broken: int) -> Finding:
+def _input(run: Run, first: BadInput, broken: int, harm: str) -> Finding:
     kind = "NaN" if first.nan else "infinite"
     count = int(first.nan or first.inf)
     which = f" (dataset index {listed([str(s) for s in first.samples])})" if first.samples else ""
@@ -73,13 +83,13 @@ def _input(run: Run, first: BadInput, broken: int) -> Finding:
     source = f"the batch{first.path}" if first.source == "loader" else f"the input of {first.module}"
     return Finding(
         what=f"{count} {kind} value{'s' * (count > 1)} in {source} at step {first.step}{which}",
-        why=f"the loss is not finite from step {broken} on; the values were bad before they reached the model",
+        why=f"the {harm} is not finite from step {broken} on; the values were bad before they reached the model",
         remedy="clean or drop these samples; look for a division by zero or a missing value in the preprocessing",
         **edited_at(first.where, _breaking(run, first)),
         evidence=(
             Evidence(name="nan", value=int(first.nan), limit="0"),
             Evidence(name="inf", value=int(first.inf), limit="0"),
-            Evidence(name="first_bad_loss", value=broken),
+            Evidence(name=f"first_bad_{harm}", value=broken),
         ),
         confidence=0.96,
     )
@@ -108,9 +118,10 @@ def _sources(node: ast.AST) -> set[str]:
 
 def _variable(event: NonFinite) -> Finding:
     nan, inf = (event.outside.nan, event.outside.inf) if event.outside is not None else (0, 0)
+    harm = "gradient" if event.reached == "gradient" else "loss"
     return Finding(
         what=f"{event.name!r} contains {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
-        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}"
+        why=f"the {harm} is not finite{moment(event) or f' at step {event.step}'}"
         + ("; in a re-run it starts here" if event.reproduced else ", and this was given to the step that computed it"),
         remedy="look at how this tensor is computed; clean or drop the affected samples",
         where=event.where,

@@ -60,7 +60,7 @@ class Freezes:
             if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
                 watcher.ask("freezes", self._walked, module, frame)
             unwatched = watcher.step and not watcher.gears.examining
-            if unwatched and self._lines.get((frame := sys._getframe(1)).f_code) != ():
+            if unwatched and self._lines.get((frame := _asking(sys._getframe(1))).f_code) != ():
                 watcher.ask("freezes", self._look_out, frame)
             return walk(module, *args, **kwargs)
 
@@ -144,6 +144,12 @@ class Freezes:
                 self.watcher.state(data, site=site, phase="setup")
         self._again.clear()
         self._tried.clear()
+
+
+def _asking(frame: FrameType) -> FrameType:
+    """Who wants the parameters: of `encoder.requires_grad_(True)`, the line that says so and not torch's loop."""
+    by_torch = frame.f_code is nn.Module.requires_grad_.__code__
+    return frame.f_back if by_torch and frame.f_back is not None else frame
 
 
 def _switches(code: CodeType) -> set[str]:
