@@ -13,9 +13,12 @@ TENSORS, ELEMENTS = 4, 32  # that are looked at of each model
 
 
 def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
-    """Of all parameters, with their names: a copy has the same."""
-    named = anatomy.named_parameters(module)
-    return [(name.removeprefix("module."), p.shape) for name, p in named if not is_lazy(p)]
+    """Of all parameters, with their names: a copy has the same, also inside a wrapper such as an average."""
+    named = [(name, p.shape) for name, p in anatomy.named_parameters(module) if not is_lazy(p)]
+    while len(firsts := {name.partition(".")[0] for name, _ in named}) == 1 and all("." in name for name, _ in named):
+        wrapper = f"{firsts.pop()}."
+        named = [(name.removeprefix(wrapper), shape) for name, shape in named]
+    return named
 
 
 def some_of(model: nn.Module) -> torch.Tensor | None:

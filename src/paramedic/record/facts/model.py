@@ -309,6 +309,7 @@ class Copy(Fact):
     source: str
     evaluated: Site
     written: bool  # every parameter was written after the copy was made
+    buffers_written: bool = False  # by the program, at the line of this fact
 
 
 @fact("average", missing="no copy of a trained model was seen")
@@ -328,6 +329,8 @@ class WayGone(Fact):
     source: str  # the model that is trained; the evaluated one may be itself
     share: float
     way: float  # of the trained ones, in units of their size
+    coarse: bool = False  # 16 bits hold the evaluated values exactly, but not the trained ones
+    updated: Site | None = None  # where a tensor of low precision is updated
 
 
 @fact("stillness", missing="no copy of the trained model was called")

@@ -32,7 +32,8 @@ def check(run: Run, *, most: float = 0.9) -> Iterator[Finding]:
 
     It loads its own weights, or a shadow that was never updated; its parameters follow but its BatchNorm statistics do
     not; its moving average takes most of the new weights in every step, so nothing is averaged, or so little that the
-    run ends before it has moved; or the update runs the other way and writes the copy into the trained model.
+    run ends before it has moved, or that 16 bits round it away; or the update runs the other way and writes the copy
+    into the trained model.
 
     ## Why it hurts
     A target network that never changes keeps returning the values of an untrained network. An average without the
@@ -175,6 +176,8 @@ def _left_statistics_out(load: Load) -> bool:
 
 def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
     shown = event.where if event.where.file else at(event, event.evaluated)
+    if event.buffers_written:
+        return _given_their_own(name, event)
     return Finding(
         what=f"the weights of {name} follow {event.source}, but its BatchNorm statistics are still those of a new "
         "layer: mean 0, variance 1",
@@ -182,6 +185,21 @@ def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
         "weights does not update buffers",
         remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before evaluating",
         **edited_at(shown if load is None else load.where, collected_at(program(run))),
+        evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
+        confidence=0.95,
+    )
+
+
+def _given_their_own(name: str, event: Copy) -> Finding:
+    parts = [path.rpartition(".")[2] for path in (name, event.source)]
+    return Finding(
+        what=f"the weights of {name} follow {event.source}, but its BatchNorm statistics are still those of a new "
+        "layer: mean 0, variance 1, although they are written here",
+        why=f"what is written into them are their own values; the statistics of {event.source} come from "
+        f"{event.source_batches:,.0f} batches",
+        remedy=f"take the buffers of {event.source}: for mine, theirs in zip({parts[0]}.buffers(), "
+        f"{parts[1]}.buffers()): mine.copy_(theirs)",
+        where=event.where,
         evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
         confidence=0.95,
     )
@@ -210,22 +228,26 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
         held_back = _held_back(run, name)
         parts = [path.rpartition(".")[2] for path in (name, event.source)]
         itself = blended_with_itself_at(program(run), parts[0], parts[1])
+        written = next((e.where for e in run.facts(Average) if e.module == name and e.where.file), None)
+        shown = load.where if load is not None else written or asked[0].where
         yield Finding(
             what=f"{name}, a copy of {event.source} used to compute the targets, has not changed in {steps:,} steps",
             why="the targets use the untrained network's values, so only one step of reward can ever be learnt",
-            remedy=_hint(held_back, itself, name)
+            remedy=_hint(held_back, itself, name, writes=load is None and written is not None)
             + f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
             "each",
-            **edited_at(load.where if load is not None else asked[0].where, itself or held_back),
+            **edited_at(shown, itself or held_back),
             evidence=(Evidence(name="steps_without_change", value=steps, limit=f"< {fewest}"),),
             confidence=0.86,
         )
 
 
-def _hint(held_back: Link | None, itself: Link | None, name: str) -> str:
+def _hint(held_back: Link | None, itself: Link | None, name: str, *, writes: bool) -> str:
     if itself is not None:
         return f"the update takes the weights of {name} itself; "
-    return "look at this condition: the update under it had no effect; " if held_back is not None else ""
+    if held_back is not None:
+        return "look at this condition: the update under it had no effect; "
+    return f"look at this line, which writes to {name} but changes nothing; " if writes else ""
 
 
 def _held_back(run: Run, name: str) -> Link | None:
@@ -243,9 +265,25 @@ def _far_behind(
     for (name, source), events in looks.items():
         last = events[-1]
         late = last.step >= max(fewest, run.steps // 2) and last.way >= moved
+        if late and len(events) >= 3 and all(event.coarse and event.share <= least for event in events):
+            yield _rounded_away(source, last)
+            continue
         used = any(e.module == name and "metric" in e.uses for e in run.facts(EvalForward))
         if late and used and all(event.share <= least for event in events):
             yield from _slow(run, name, source, events, most)
+
+
+def _rounded_away(source: str, last: WayGone) -> Finding:
+    return Finding(
+        what=f"the average with which {source} is evaluated is kept in 16 bits and has covered "
+        f"{max(last.share, 0):.0%} of the distance that {source} has moved in {last.step:,} steps",
+        why="what an average takes in a step, (1 - decay) of the difference, is smaller than the last digit of a "
+        "16-bit value, so it is rounded away",
+        remedy="keep the average in float32: dtype=torch.float32, or p.detach().clone().float()",
+        where=at(last, last.updated),
+        evidence=(Evidence(name="share_of_the_way", value=round(last.share, 4), limit="> 0.25"),),
+        confidence=0.92,
+    )
 
 
 def _slow(run: Run, name: str, source: str, events: list[WayGone], most: float, fewest: int = 3) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from paramedic.record.writer import NOWHERE, Site
 T = torch.Tensor
 MOST_LOOKS = 200
 OFTEN = 5  # examined steps in which a copy was called
+LEAST_WAY = 1e-3  # of the distance to its source: a copy that is mixed with itself drifts by rounding alone
 
 
 class Pair(NamedTuple):
@@ -91,13 +92,15 @@ class Averages:
 
         self.watcher.read(mine.sum().reshape(1), use)
 
-    def _compare_with_first(self, copy: nn.Module, source: nn.Module, now: torch.Tensor) -> None:
+    def _compare_with_first(self, copy: nn.Module, source: nn.Module, now: torch.Tensor, theirs: torch.Tensor) -> None:
         """Of a copy that is called in every step: is it still what it was when it was first seen?"""
         step, first = self._first.setdefault(id(copy), (self.watcher.step, now))
         steps = self.watcher.step - step
         if now.device.type != "cpu" or first.shape != now.shape or self._times[id(copy)] < OFTEN or not steps:
             return
-        moved = not torch.equal(first, now)
+        if theirs.device != now.device or theirs.shape != now.shape:
+            return
+        moved = bool((now - first).norm() > LEAST_WAY * (theirs - first).norm())
         fact = Stillness(source=self.watcher.registry.root_name(source), moved=moved)
         name = self.watcher.registry.root_name(copy)
         self.watcher.state(fact, module=name, phase="train", key=("stillness", id(copy), moved))
@@ -139,7 +142,7 @@ class Averages:
         if mine is None or theirs is None:
             return
         self._before[id(copy)] = (step, mine, theirs)
-        self._compare_with_first(copy, source, mine)
+        self._compare_with_first(copy, source, mine, theirs)
         if known is None or known[0] != step - 1 or known[1].device != mine.device:
             return
         self._looks += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 
 import torch
 from torch import nn
@@ -56,9 +57,10 @@ class Followers:
 
     def written_at(self, module: nn.Module) -> Site:
         """The user's line that wrote to its parameters."""
-        return next(
-            (self._written[address(p)] for p in anatomy.parameters(module) if address(p) in self._written), NOWHERE
-        )
+        return self._line_of(anatomy.parameters(module))
+
+    def _line_of(self, tensors: Iterable[torch.Tensor]) -> Site:
+        return next((self._written[address(t)] for t in tensors if address(t) in self._written), NOWHERE)
 
     @on(moments.model_called)
     def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
@@ -99,12 +101,14 @@ class Followers:
             device = sums[0].device
             counts = [_batches(call.module), _batches(source)]
             sums += [_zero() if c is None else c.double().reshape(()).to(device) for c in (*counts, _off(call.module))]
-        site = self.written_at(call.module)
+        written = self._line_of(norms)  # with their own values, if they have not changed
+        site = written if written.file else self.written_at(call.module)
         path, step = call.path, self.watcher.step
         copied = self.watcher.registry.birth(call.module) is None
         about: Fields = {
             "source": self.watcher.registry.root_name(source),
             "evaluated": call.site,
+            "buffers_written": bool(written.file),
             "written": copied and all(p._version for p in parameters),  # a copy's parameters begin with 0
         }
 
