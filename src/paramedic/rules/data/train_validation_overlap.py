@@ -303,7 +303,8 @@ def _overlapping(part: float, limit: float) -> Finding:
 
 
 def _by_owner(audit: Audit) -> Iterator[Finding]:
-    """A note: only the user knows whether new data will come from new groups or known ones."""
+    """A note, since only the user knows whether new data will come from new groups or known ones; a warning where
+    nothing is left to predict of a known one, and knowing them is most of what is learnt."""
     from paramedic.audit.owners import divided, worth
 
     assert audit.val is not None
@@ -311,16 +312,19 @@ def _by_owner(audit: Audit) -> Iterator[Finding]:
     if found is None:
         return
     part = len(found.samples) / max(audit.val.size, 1)
+    gain = worth(audit, found.column)
+    spoilt = gain is not None and gain.spoils and part > 0.5
     yield Finding(
         what=f"{many(len(found.samples), 'sample')} of val ({part:.1%}) belong to a {found.column!r} that is also in "
         "train"
-        f": {found.owners:,} of the {found.of:,} in val{worth(audit, found.column)}",
-        why="a model may recognise them instead of learning the task",
+        f": {found.owners:,} of the {found.of:,} in val{gain or ''}",
+        why="a model may recognise them instead of learning the task"
+        + (f": all samples of one {found.column!r} have the same target" if spoilt else ""),
         remedy="unless new data will come from the same ones, split by group: "
         f"GroupShuffleSplit(test_size=0.2).split(x, groups=table[{found.column!r}]); --clean-val OUT drops them",
         evidence=(Evidence(name="share_of_known_owners", value=round(part, 4), limit="0"),),
-        confidence=0.75,
-        severity="note",
+        confidence=0.9 if spoilt else 0.75,
+        severity="warning" if spoilt else "note",
         split="val",
         samples=tuple(found.samples.tolist()),
     )
