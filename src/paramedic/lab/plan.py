@@ -116,7 +116,7 @@ def _terms(run: Run) -> tuple[Experiment, ...]:
 
 def _parts(run: Run) -> tuple[Experiment, ...]:
     """Where a linear model learns and the script's own does not: the same for its parts, one by one."""
-    if not _can_be_compared(run) or not Lab(run).helps("linear-model"):
+    if not _can_be_compared(run) or not Lab(run).helps("linear-model") or Lab(run).helps("no-regularisation"):
         return ()
     if any(Lab(run).helps(term.name) for term in _terms(run)):
         return ()  # it is the loss

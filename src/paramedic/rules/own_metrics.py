@@ -21,7 +21,7 @@ LOWER = 0.25  # of a metric that is better when lower, and has not even come to
 LEFT = 0.5  # of its first reading
 TIMES = 2.0  # what is gained in a metric without an upper end, against what the script gains itself
 KNOWN, FAR_BELOW = 0.8, 0.5  # what is right of the data trained on, and the part of that which carries over
-DATA = frozenset("train training test val valid validation dev eval held out heldout".split())
+DATA = frozenset(["train", "training", "test", "val", "valid", "validation", "dev", "eval", "held", "out", "heldout"])
 BEYOND = 3.0  # times the spread of the readings
 
 
@@ -93,7 +93,7 @@ def surpasses(one: Tried, other: Tried) -> str | None:
 
 
 def left_behind(tried: Tried) -> str | None:
-    """In words: a share of right answers that is high on the data trained on, and low on the script's own other data."""
+    """In words: a share of right answers that is high on the data trained on, and low on the other data."""
     known = metrics_of(tried, FEWEST).values()
     trained = {_bare(metric.name): metric for metric in known if not metric.unseen and metric.is_share}
     for metric in known:

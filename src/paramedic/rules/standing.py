@@ -70,7 +70,9 @@ def contradicted(lab: Lab) -> str | None:
     """In words: the script's own evaluations, which see far less than it learns of samples held out from training."""
     held, curves = lab.get("held-out"), loss_curves(lab.run)
     if (lab.skill or 0) > CARRIES_OVER and (behind := left_behind(lab.base)) is not None:
-        return f"{behind}, although on samples held out from its training data its loss is {lab.skill:.0%} below guessing"
+        return (
+            f"{behind}, although on samples held out from its training data its loss is {lab.skill:.0%} below guessing"
+        )
     if lab.control is None or lab.guessing <= 0 or len(curves) != 1 or curves[0].task is None:
         return None
     kinds = {(call.weighted, call.smoothing, len(call.target.shape)) for call in lab.run.facts(LossCall) if call.target}

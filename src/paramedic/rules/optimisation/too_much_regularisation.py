@@ -76,7 +76,7 @@ def check(
 
 
 def _held_back(lab: Lab, tried: Tried) -> bool:
-    """Without a penalty more is memorised, too: where something is learnt, simple models must know that there is more."""
+    """More is memorised without a penalty: where something is learnt, simple models must know that there is more."""
     if lab.trouble == "unclear":
         return far_better(lab, tried) and (lab.simple_skill or 0) >= CLEAR_SKILL
     return lab.trouble in ("flat", "diverges", "lags")
