@@ -284,6 +284,17 @@ def test_texts_that_are_nearly_the_same() -> None:
     assert wrong.severity == "warning" and wrong.samples == (3, 200), "one text with two labels"
 
 
+def test_boxes_listed_in_the_row_of_their_picture(tmp_path: Path) -> None:
+    rows = [{"image": f"{i}.jpg", "width": 100, "height": 80, "boxes": [[10, 5, 90 + i, 40]]} for i in range(9)]
+    path = tmp_path / "boxes.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert not paramedic.audit(path, select=["PM312"]).findings
+    rows[4] |= {"width": 80, "height": 100}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (found,) = paramedic.audit(path, select=["PM312"]).findings
+    assert found.samples == (4,)
+
+
 def test_boxes_of_coco(tmp_path: Path) -> None:
     def written(boxes: list[list[float]]) -> Path:
         images = [{"id": i, "file_name": f"{i}.jpg", "width": 100, "height": 80} for i in range(len(boxes))]

@@ -195,6 +195,13 @@ def test_numbers_called_after_their_data_are_metrics_if_they_rise(
     assert {name: told["values"] for name, told in metrics(tmp_path / "output.txt").items()} == read
 
 
+def test_a_metric_named_twice_in_a_line_is_that_of_the_data_named_last(tmp_path: Path) -> None:
+    (tmp_path / "output.txt").write_text("epoch 0 | loss 0.1 acc 0.99 | val loss 2.1 acc 0.17\n")
+    found = metrics(tmp_path / "output.txt")
+    assert found["acc"] == {"values": [0.99], "higher": True, "unseen": False}
+    assert found["val acc"] == {"values": [0.17], "higher": True, "unseen": True}
+
+
 def answers(tmp_path: Path, x: Any, y: Any) -> dict[str, Any]:
     np.savez(tmp_path / "kept.npz", x=x.astype(np.float32), y=y)
     return examine(tmp_path / "kept.npz")

@@ -16,6 +16,8 @@ TOGETHER = 1.5  # samples per owner, at least: otherwise the column numbers the 
 FOLDS = 5
 FEWEST_SAMPLES, MOST = 100, 2_000
 TELLING = 0.02
+SPOILING = 0.1  # of the answers, that are only right because the owner is known
+OFTEN = 3  # samples per owner: with fewer, they may have one label by chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +45,45 @@ def divided(train: Split, val: Split) -> Divided | None:
     return max(found, key=lambda one: (len(one.samples), one.column), default=None)
 
 
-def worth(audit: Audit, column: str) -> str:
-    """How well a forest does on train when owners are mixed, and when each is on one side only; "" if unknown."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """How often a forest is right on train when owners are mixed, and when each is on one side only."""
+
+    mixed: float
+    apart: float
+    settled: bool  # an owner's samples all have one label: of a known owner there is nothing left to predict
+
+    @property
+    def spoils(self) -> bool:
+        return self.settled and self.mixed - self.apart > SPOILING
+
+    def __str__(self) -> str:
+        return (
+            f"; in train, a forest is right in {self.mixed:.1%} with them mixed, in {self.apart:.1%} with each on one "
+            "side only"
+        )
+
+
+def worth(audit: Audit, column: str) -> Worth | None:
+    """None where there is no difference, or it is not known."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
     found = audit.train.features
     if audit.task.kind != "classification" or found.labels is None or len(found.labels) < FEWEST_SAMPLES:
-        return ""
+        return None
     samples, owners = audit.train.sketch.groups.owners(column)
     order = np.argsort(samples, kind="stable")
     places = np.minimum(np.searchsorted(samples[order], found.indices), max(len(order) - 1, 0))
     groups = owners[order][places]
     if len(np.unique(groups)) < 2 * FOLDS or len(samples) < audit.train.size:
-        return ""
+        return None
     forest = RandomForestClassifier(30, n_jobs=-1, random_state=0)
     rows, labels, groups = found.matrix[:MOST], found.labels[:MOST], groups[:MOST]
     mixed = cross_val_score(forest, rows, labels, cv=KFold(FOLDS, shuffle=True, random_state=0)).mean()
     apart = cross_val_score(forest, rows, labels, groups=groups, cv=GroupKFold(FOLDS)).mean()
     if mixed - apart < TELLING:
-        return ""
-    return f"; in train, a forest is right in {mixed:.1%} with them mixed, in {apart:.1%} with each on one side only"
+        return None
+    several = [labels[groups == owner] for owner in np.unique(groups)]
+    settled = all(len(np.unique(part)) == 1 for part in several) and len(labels) > OFTEN * len(several)
+    return Worth(mixed=float(mixed), apart=float(apart), settled=settled)

@@ -42,6 +42,8 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = FIRST
     elif Lab(run).control is None and "zeroed-inputs" not in results:
         wanted = ("zeroed-inputs",)  # without targets to permute, empty inputs have to do
+    elif found and Lab(run).helps("linear-model") and "no-regularisation" not in results:
+        wanted = ("no-regularisation",)  # replaced parts are no longer decayed, so that may be all that helped
     elif found:
         return tuple(part for part in _parts(run) if part.name not in results)
     elif Lab(run).needs_time:
@@ -114,7 +116,7 @@ def _terms(run: Run) -> tuple[Experiment, ...]:
 
 def _parts(run: Run) -> tuple[Experiment, ...]:
     """Where a linear model learns and the script's own does not: the same for its parts, one by one."""
-    if not _can_be_compared(run) or not Lab(run).helps("linear-model"):
+    if not _can_be_compared(run) or not Lab(run).helps("linear-model") or Lab(run).helps("no-regularisation"):
         return ()
     if any(Lab(run).helps(term.name) for term in _terms(run)):
         return ()  # it is the loss

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 HIGHER = re.compile(
@@ -53,10 +54,22 @@ def _numbers(output: Path) -> dict[str, list[float]]:
         return {}
     found: dict[str, list[float]] = {}
     for line in text.splitlines():
-        for name, value, per_cent in _PAIR.findall(line):
-            words = " ".join(re.sub(r"[_/-]", " ", name).lower().split())
-            found.setdefault(words, []).append(float(value) / (100 if per_cent else 1))
+        for name, value in _pairs(line):
+            found.setdefault(name, []).append(value)
     return {name: values[-MOST:] for name, values in found.items()}
+
+
+def _pairs(line: str) -> Iterator[tuple[str, float]]:
+    """In "loss 0.1 acc 0.9 | val loss 0.2 acc 0.8", the second "acc" is that of the data named last: "val acc"."""
+    seen, side = set(), ""
+    for name, value, per_cent in _PAIR.findall(line):
+        words = " ".join(re.sub(r"[_/-]", " ", name).lower().split())
+        if (unseen := UNSEEN.search(words)) is not None or TRAINING.search(words):
+            side = unseen.group() if unseen is not None else ""
+        elif side and words in seen:
+            words = f"{side} {words}"
+        seen.add(words)
+        yield words, float(value) / (100 if per_cent else 1)
 
 
 def _says_what_it_is(name: str) -> bool:

@@ -15,10 +15,13 @@ from paramedic.rules.experiments import Tried
 LAST = 3  # readings that are the end of a run
 FEWEST = 3  # readings that show a way
 GAIN = 0.15  # of a share, at least
+SPOILT = 0.05  # of a share, that training takes away
 ERRORS_LEFT = 0.6  # of those that there were
 LOWER = 0.25  # of a metric that is better when lower, and has not even come to
 LEFT = 0.5  # of its first reading
 TIMES = 2.0  # what is gained in a metric without an upper end, against what the script gains itself
+KNOWN, FAR_BELOW = 0.8, 0.5  # what is right of the data trained on, and the part of that which carries over
+DATA = frozenset(["train", "training", "test", "val", "valid", "validation", "dev", "eval", "held", "out", "heldout"])
 BEYOND = 3.0  # times the spread of the readings
 
 
@@ -66,6 +69,8 @@ def repaired(base: Tried, tried: Tried) -> str | None:
 
 def _far_better(old: Metric, new: Metric) -> bool:
     if old.is_share and new.is_share:
+        if len(new.values) >= FEWEST and new.values[0] - new.end > SPOILT:
+            return False  # training still makes it worse, only more slowly
         return new.end - old.end > GAIN and 1 - new.end < ERRORS_LEFT * (1 - old.end)
     if not old.higher:
         return _is_stuck(old) and 0 <= new.end < LOWER * old.end
@@ -85,6 +90,24 @@ def surpasses(one: Tried, other: Tried) -> str | None:
         if gain > max(BEYOND * max(map(pstdev, ends)), GAIN * abs(mean(ends[1]))):
             return f"{name} is {mean(ends[0]):.3g}, there {mean(ends[1]):.3g}"
     return None
+
+
+def left_behind(tried: Tried) -> str | None:
+    """In words: a share of right answers that is high on the data trained on, and low on the other data."""
+    known = metrics_of(tried, FEWEST).values()
+    trained = {_bare(metric.name): metric for metric in known if not metric.unseen and metric.is_share}
+    for metric in known:
+        ours = trained.get(_bare(metric.name))
+        if ours is None or not metric.unseen or not metric.is_share or min(ours.end, metric.end) < 0:
+            continue
+        if metric.end < FAR_BELOW * ours.end and ours.end > KNOWN:
+            return f"{metric.name} is {metric.end:.3g}, {ours.name} {ours.end:.3g}"
+    return None
+
+
+def _bare(name: str) -> str:
+    """Without the name of the data."""
+    return " ".join(word for word in name.split() if word not in DATA)
 
 
 def has_room(tried: Tried) -> str | None:

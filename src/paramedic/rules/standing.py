@@ -10,13 +10,14 @@ from paramedic.record.facts import LossCall
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import mean_losses
 from paramedic.rules.experiments import Lab, Tried
-from paramedic.rules.own_metrics import FEWEST, improving, metrics_of
+from paramedic.rules.own_metrics import FEWEST, improving, left_behind, metrics_of
 
 IN_THE_WAY = ("fresh-start", "plain-optimizer", "steady-rate")  # may hold a script back that learns all the same
 DECIDING = ("linear-model", *IN_THE_WAY)  # asked where nothing else shows how good the script is
 AS_GOOD = 0.7  # of the skill of simple models
 LITTLE = 0.25  # of the loss of guessing
 CARRIED_OVER = 0.35  # of what is learnt, from training to the script's own evaluations
+CARRIES_OVER = 0.6  # of the loss of guessing: what is learnt holds for samples held out from training
 LATE = 0.6  # of the steps: from there on an evaluation is one of what was learnt
 NO_BETTER = 1.02  # of the loss of guessing: what is learnt is worse than nothing on unseen samples
 NOTHING = 0.01  # of the loss of guessing: simple models know nothing
@@ -68,6 +69,10 @@ def standing_still(lab: Lab) -> str | None:
 def contradicted(lab: Lab) -> str | None:
     """In words: the script's own evaluations, which see far less than it learns of samples held out from training."""
     held, curves = lab.get("held-out"), loss_curves(lab.run)
+    if (lab.skill or 0) > CARRIES_OVER and (behind := left_behind(lab.base)) is not None:
+        return (
+            f"{behind}, although on samples held out from its training data its loss is {lab.skill:.0%} below guessing"
+        )
     if lab.control is None or lab.guessing <= 0 or len(curves) != 1 or curves[0].task is None:
         return None
     kinds = {(call.weighted, call.smoothing, len(call.target.shape)) for call in lab.run.facts(LossCall) if call.target}

@@ -36,9 +36,11 @@ class Features:
         return np.asarray((self.matrix - self.matrix.mean(axis=0)) / np.where(spread > 0, spread, 1), dtype=np.float32)
 
 
-def features(split: Split) -> Features:
+def features(split: Split, without: str | None = None) -> Features:
+    """Of all inputs, or all but one."""
     kept = split.sketch.kept
-    columns = [_columns(values) for values in kept.inputs.values() if len(values) == len(kept.indices)]
+    inputs = [values for name, values in kept.inputs.items() if name != without]
+    columns = [_columns(values) for values in inputs if len(values) == len(kept.indices)]
     matrix = np.concatenate(columns, axis=1) if columns else np.zeros((len(kept.indices), 0), dtype=np.float32)
     labels = split.sketch.target.labels
     if labels is not None:

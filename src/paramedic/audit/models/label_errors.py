@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array
+from paramedic.audit.sketches.pictures import is_image_shape
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -119,6 +120,8 @@ def by_forest(audit: Audit) -> Doubts | None:
         return None
     if signal.score < signal.guess + 0.5 * (1 - signal.guess) or signal.p_value > 1e-6:
         return None
+    signal = _with_content(audit, signal)
+    assert signal.probabilities is not None and signal.classes is not None
     labels = np.searchsorted(signal.classes, found.labels[signal.rows])
     score, best = self_confidence(labels, signal.probabilities), signal.probabilities.max(axis=1)
     # A forest is seldom as sure of a sample as confident learning asks for: a clear margin counts as well.
@@ -148,6 +151,16 @@ def by_forest(audit: Audit) -> Doubts | None:
         size=len(labels),
         because=first,
     )
+
+
+def _with_content(audit: Audit, signal: Signal) -> Signal:
+    """Without blank pictures: they look like no class, whatever their label is, and PM303 names them."""
+    sketches = audit.train.sketch.inputs.values()
+    blank = [index for sketch in sketches if is_image_shape(sketch.shape) for index in sketch.blank]
+    kept = ~np.isin(audit.train.features.indices[signal.rows], blank)
+    if signal.probabilities is None or kept.all():
+        return signal
+    return replace(signal, rows=signal.rows[kept], probabilities=signal.probabilities[kept])
 
 
 def _agreed(audit: Audit, signal: Signal, labels: Array) -> Doubts | None:

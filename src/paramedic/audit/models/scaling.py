@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Split
 
 FEWEST_COLUMNS = 2
+FEWEST_EACH = 3  # columns that must all be scaled in one way
 FEWEST_SAMPLES = 20
 FEWEST_AXES, MOST_AXES = 3, 256  # of a PCA
 
@@ -45,6 +46,18 @@ def leaking(train: Split, val: Split, tolerance: float) -> Scaled | None:
         if found is not None:
             columns = train.columns(name, np.flatnonzero(found[1]).tolist())
             return Scaled(how=found[0], columns=columns, apart=apart is not None)
+    return None
+
+
+def scaled_otherwise(train: Moments, val: Moments, tolerance: float) -> str | None:
+    """In words: one part has mean 0 and deviation 1 in every column, the other goes from exactly 0 to 1 in each."""
+    varied = ~(train.constant | val.constant)
+    if varied.sum() < FEWEST_EACH or min(train.count.min(), val.count.min()) < FEWEST_SAMPLES:
+        return None
+    for one, other, names in ((train, val, ("train", "val")), (val, train, ("val", "train"))):
+        ends = (np.abs(other.low) < tolerance**2) & (np.abs(other.high - 1) < tolerance**2)
+        if bool((_is_standard(one, tolerance) & ends)[varied].all()):
+            return f"{names[0]} has mean 0 and deviation 1 in every column, {names[1]} goes from 0 to 1 in each"
     return None
 
 

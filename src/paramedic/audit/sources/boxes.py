@@ -1,4 +1,4 @@
-"""Annotation files of object detection: COCO json, and folders of Pascal VOC xml."""
+"""Annotations of object detection: COCO json, folders of Pascal VOC xml, and tables."""
 
 from __future__ import annotations
 
@@ -157,6 +157,38 @@ def box_columns(table: polars.DataFrame) -> BoxColumns | None:
         if len(numbers) == 4 and pictures and all(table[name].dtype.is_numeric() for name in numbers):
             return BoxColumns(picture=pictures[0], numbers=numbers, declared=declared)
     return None
+
+
+def nested_boxes(table: polars.DataFrame) -> bool:
+    """Whether each row is a picture with a list of its boxes, four numbers each, and with its size."""
+    words = {name.lower() for name in table.columns}
+    column = _listed(table)
+    if column is None or not {"width", "height"} <= words:
+        return False
+    rows = [row for row in table[column].to_list() if row]
+    return bool(rows) and all(len(box) == 4 and None not in box for row in rows for box in row)
+
+
+def open_nested_boxes(path: Path, table: polars.DataFrame, *, sample: int | None) -> Source:
+    """Nothing says which format the numbers have: that in which more of the boxes are possible."""
+    known = {name.lower(): name for name in table.columns}
+    listed = [np.asarray(row or [], dtype=np.float64).reshape(-1, 4) for row in table[_listed(table) or ""].to_list()]
+    sizes = list(zip(table[known["width"]].to_list(), table[known["height"]].to_list(), strict=True))
+    corners = sum(int((n[:, 2:] > n[:, :2]).all(axis=1).sum()) for n in listed)
+    inside = sum(int((n[:, :2] + n[:, 2:] <= size).all(axis=1).sum()) for n, size in zip(listed, sizes, strict=True))
+    declared = "xyxy" if corners >= inside else "xywh"
+    makers = [
+        lambda n=n, size=size: Boxes(numbers=n, size=(int(size[0]), int(size[1])), declared=declared)
+        for n, size in zip(listed, sizes, strict=True)
+    ]
+    pictures = next((c for c in table.columns if str(table[c].dtype) == "String"), None)
+    names = [str(i) for i in range(len(table))] if pictures is None else [str(name) for name in table[pictures]]
+    return _source(path.name, makers, names, sample, None)
+
+
+def _listed(table: polars.DataFrame) -> str | None:
+    nested = [c for c in table.columns if str(table[c].dtype).startswith(("List(List(", "List(Array("))]
+    return next((c for c in nested if c.lower() in ("boxes", "bboxes", "bbox")), None)
 
 
 def _source(title: str, makers: Sequence[object], names: Sequence[str], sample: int | None, write: Any) -> Source:

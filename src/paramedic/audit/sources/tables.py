@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramedic.audit.chunk import Source
-from paramedic.audit.sources.boxes import box_columns, open_box_table
+from paramedic.audit.sources.boxes import box_columns, nested_boxes, open_box_table, open_nested_boxes
 from paramedic.audit.sources.delimited import dialect_of, uneven_line
 from paramedic.audit.sources.frames import needed, open_lazy
 from paramedic.audit.sources.vocabulary import vocabulary_beside
@@ -30,7 +30,10 @@ def open_table(path: Path, *, label: str | None, sample: int | None, like: Sourc
     kind = format_of(path)
     try:
         scanned = _scan(path, kind)
-        boxes = box_columns(scanned.head(50).collect())
+        head = scanned.head(50).collect()
+        if nested_boxes(head):
+            return open_nested_boxes(path, scanned.collect(), sample=sample)
+        boxes = box_columns(head)
         if boxes is not None:
             return open_box_table(path, scanned.collect(), boxes, sample=sample)
         found = open_lazy(scanned, label=label, title=path.name, sample=sample, like=like, folder=path.parent)

@@ -27,6 +27,7 @@ from paramedic.static.signs import draws_again, parts_at_random
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
+    from paramedic.audit.models.interleaved import Interleaved
 
 
 _FEWEST = 20  # rows in common
@@ -247,6 +248,7 @@ FEWEST = 3
 
 def in_data(audit: Audit, *, copies: float = 0.01, windows: float = 0.5) -> Iterator[Finding]:
     """An error if it spoils the validation; a note for single copies, and for tables with few possible rows."""
+    from paramedic.audit.models.interleaved import interleaved
     from paramedic.audit.models.misses import coincide
     from paramedic.audit.models.windows import common_stretches
     from paramedic.audit.models.worth import leak_worth
@@ -267,6 +269,9 @@ def in_data(audit: Audit, *, copies: float = 0.01, windows: float = 0.5) -> Iter
     in_part = common_stretches(audit.train, audit.val)
     if in_part is not None and in_part > windows:
         yield _overlapping(in_part, windows)
+        return
+    if (between := interleaved(audit)) is not None:
+        yield _in_time(between)
         return
     exact = shared(audit.train, audit.val)
     near = near_across(audit)
@@ -302,8 +307,25 @@ def _overlapping(part: float, limit: float) -> Finding:
     )
 
 
+def _in_time(found: Interleaved) -> Finding:
+    return Finding(
+        what=f"val lies between the samples of train in time: by {found.column!r}, {found.share:.0%} of its samples "
+        f"come right before or after one of train; in train, a forest is right in {found.mixed:.1%} when split at "
+        f"random, in {found.apart:.1%} when split in blocks of time",
+        why="a series was split at random by row, and neighbours in time are nearly the same: validation then measures "
+        "memory, not learning",
+        remedy=f"split at a date: sort by {found.column!r} and take the end as val (TimeSeriesSplit for several)",
+        evidence=(Evidence(name="share_beside_training", value=round(found.share, 3)),),
+        confidence=0.9,
+        severity="warning",
+        split="val",
+        columns=(found.column,),
+    )
+
+
 def _by_owner(audit: Audit) -> Iterator[Finding]:
-    """A note: only the user knows whether new data will come from new groups or known ones."""
+    """A note, since only the user knows whether new data will come from new groups or known ones; a warning where
+    nothing is left to predict of a known one, and knowing them is most of what is learnt."""
     from paramedic.audit.owners import divided, worth
 
     assert audit.val is not None
@@ -311,16 +333,19 @@ def _by_owner(audit: Audit) -> Iterator[Finding]:
     if found is None:
         return
     part = len(found.samples) / max(audit.val.size, 1)
+    gain = worth(audit, found.column)
+    spoilt = gain is not None and gain.spoils and part > 0.5
     yield Finding(
         what=f"{many(len(found.samples), 'sample')} of val ({part:.1%}) belong to a {found.column!r} that is also in "
         "train"
-        f": {found.owners:,} of the {found.of:,} in val{worth(audit, found.column)}",
-        why="a model may recognise them instead of learning the task",
+        f": {found.owners:,} of the {found.of:,} in val{gain or ''}",
+        why="a model may recognise them instead of learning the task"
+        + (f": all samples of one {found.column!r} have the same target" if spoilt else ""),
         remedy="unless new data will come from the same ones, split by group: "
         f"GroupShuffleSplit(test_size=0.2).split(x, groups=table[{found.column!r}]); --clean-val OUT drops them",
         evidence=(Evidence(name="share_of_known_owners", value=round(part, 4), limit="0"),),
-        confidence=0.75,
-        severity="note",
+        confidence=0.9 if spoilt else 0.75,
+        severity="warning" if spoilt else "note",
         split="val",
         samples=tuple(found.samples.tolist()),
     )

@@ -158,6 +158,7 @@ def _pair(value: float, base: float) -> str:
 SIGNIFICANT = 8.0  # standard errors
 REACHED = 0.3  # of the places of a picture, that reach the darkest and the brightest value of all
 ENDS_APART = 0.05  # of the range
+EXACT = 0.01  # from a mean of 0 and a deviation of 1: scaled to that, and not so by chance
 PER_NAME = 20  # samples of train, in a column of categories
 CHANCE = 1e-3
 
@@ -244,6 +245,8 @@ def _judged(
 ) -> Iterator[Finding]:
     import numpy as np
 
+    from paramedic.audit.models.scaling import scaled_otherwise
+
     if split.pixel_like:
         (mean, std), (other_mean, other_std) = train.pooled(), val.pooled()
         if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std, times):
@@ -252,6 +255,10 @@ def _judged(
             )
         elif (told := _other_ends(train, val)) is not None:
             yield _finding(told)
+        return
+    if (told := scaled_otherwise(train, val, EXACT)) is not None:
+        every = (train.std > 0) & (val.std > 0)
+        yield _finding(f"in {_named(split, name, every, val, train)}; {told}", columns=_places(split, name, every))
         return
     spread, other = train.std, val.std
     both = (spread > 0) & (other > 0) & known

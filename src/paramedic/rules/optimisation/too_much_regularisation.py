@@ -6,8 +6,9 @@ from statistics import median
 from paramedic.record.facts import Group, Model, Optimizer, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import loss_curves
-from paramedic.rules.experiments import Lab, at
+from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried, at
 from paramedic.rules.outcome import outcome
+from paramedic.rules.standing import far_better
 
 _ADDED_TO_GRADIENTS = ("Adam", "NAdam", "RAdam", "Adamax", "Adagrad", "RMSprop", "SGD")
 MUCH_LEFT = 0.1  # of the first loss: where less is left, gradients are small anyway
@@ -58,7 +59,7 @@ def check(
     tried = lab.get("no-regularisation")
     if tried is None:
         raise Abstain("there was no dropout or weight decay to remove, or no need to")
-    if lab.trouble not in ("flat", "diverges", "lags") or not lab.helps("no-regularisation") or lab.signal == "none":
+    if not lab.helps("no-regularisation") or lab.signal == "none" or not _held_back(lab, tried):
         return
     optimizer = run.first(Optimizer)
     decays = [g.weight_decay or 0 for g in optimizer.groups] if optimizer is not None else []
@@ -72,6 +73,13 @@ def check(
         evidence=(lab.base.evidence(), tried.evidence()),
         confidence=0.9,
     )
+
+
+def _held_back(lab: Lab, tried: Tried) -> bool:
+    """More is memorised without a penalty: where something is learnt, simple models must know that there is more."""
+    if lab.trouble == "unclear":
+        return far_better(lab, tried) and (lab.simple_skill or 0) >= CLEAR_SKILL
+    return lab.trouble in ("flat", "diverges", "lags")
 
 
 def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
