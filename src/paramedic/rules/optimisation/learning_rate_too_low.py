@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from statistics import median
+from statistics import mean, median
 
 from paramedic.findings import Where
 from paramedic.record.facts import Backward, Load, Optimizer, Schedule
@@ -75,11 +75,20 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     still = ratio * run.steps < 0.01 and judged.bad
     if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
         return
+    if _gathers_pace(curve):  # it leaves a plateau, so the pace so far says nothing of what comes
+        return
     yield _slow(run, curve, optimizer, ratio, push)
 
 
 def _is_slow(curve: Curve, patience: float) -> bool:
     return curve.improvement <= 0 or 0.5 / curve.improvement > patience
+
+
+def _gathers_pace(curve: Curve, *, faster: float = 3.0, visibly: float = 0.01) -> bool:
+    """Whether the loss fell visibly in the last third, several times as much as before: too low a rate is even."""
+    third = len(curve.values) // 3
+    first, middle, last = (mean(curve.values[i * third : (i + 1) * third or None]) for i in range(3))
+    return middle - last > max(faster * (first - middle), visibly * abs(first))
 
 
 def _brought_back(run: Run, fewest: int, share: float = 0.01) -> Iterator[Finding]:
