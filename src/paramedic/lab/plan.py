@@ -43,7 +43,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     elif Lab(run).control is None and "zeroed-inputs" not in results:
         wanted = ("zeroed-inputs",)  # without targets to permute, empty inputs have to do
     elif found and Lab(run).helps("linear-model") and "no-regularisation" not in results:
-        wanted = ("no-regularisation",)  # replaced parts are no longer decayed, so that may be all that helped
+        wanted = ("no-regularisation",)  # decay may be all that holds every part back: it is tried first
     elif found:
         return tuple(part for part in _parts(run) if part.name not in results)
     elif Lab(run).needs_time:
