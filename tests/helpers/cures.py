@@ -14,7 +14,7 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM104/sick": ("optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-4)", {}),
     "PM106/sick": ("k = k / (norm + 1e-4)", {"evidence": (Evidence(name="constant", value=1e-8),)}),
     "PM107/sick": ("z = (y - mean) / sigma.clamp(min=1e-6)", {}),
-    "PM205/sick": ("EPOCHS, BATCH_SIZE, LEARNING_RATE = 4, 50, 0.01", {}),
+    "PM205/sick": ("EPOCHS, BATCH_SIZE, LEARNING_RATE = 4, 50, 0.03", {}),
     "PM206/sick": ("optimizer = torch.optim.Adam(model.parameters(), lr=3e-05, weight_decay=5e-4)", {}),
     "PM217/sick": ("optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=1e-4)", {}),
     "PM306/sick": ("train_loader = DataLoader(train_set, batch_size=60, shuffle=True)", {}),

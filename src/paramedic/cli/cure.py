@@ -71,8 +71,6 @@ def cure(
       paramedic cure --write train.py
 
       paramedic cure --diff fix.patch train.py
-
-      paramedic run train.py; paramedic cure --run last train.py
     """
     target = target_of(ctx)
     check_target(target)
